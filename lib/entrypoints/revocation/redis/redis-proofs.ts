@@ -60,7 +60,8 @@ const MOST_AT_ONCE = 10_000
  * For the option `proofSeen`: the DPoP proofs that all processes have seen, in Redis or Valkey. It
  * never answers for a server that is away: the promise rejects, or is late, and the request is
  * answered with 503. A server that loses its data, or fails over to a replica that lags behind,
- * has not seen the proofs that it lost.
+ * has not seen the proofs that it lost; nor has one that evicts keys, so that its `maxmemory-policy`
+ * has to be `noeviction`.
  *
  * @throws ERR_AUTH_CONFIG_INVALID which names all problems of the options
  */
