@@ -147,6 +147,21 @@ describe('a deny list in PostgreSQL', () => {
     assert.deepEqual((await read(table, ahead.cursor)).names, ['first'], 'of another server')
   })
 
+  it('the entries of a dump are read each time, until they have numbers of this server', async () => {
+    const table = source()
+    await table.append({ jti: 'first', until: END })
+    await embedded.db.query(`UPDATE ${TABLE} SET xid = '4000000000'::xid8`)
+    await table.append({ jti: 'second', until: END })
+    let { cursor, names } = await read(table)
+    for (let pulls = 0; pulls < 3; pulls++) {
+      assert.deepEqual(new Set(names), new Set(['first', 'second']))
+      ;({ cursor, names } = await read(table, cursor))
+    }
+    await embedded.db.query(`UPDATE ${TABLE} SET xid = DEFAULT`)
+    ;({ cursor } = await read(table, cursor))
+    assert.deepEqual((await read(table, cursor)).names, [])
+  })
+
   it('numbers that no row had are not skipped, since a server that crashed gives them again', async () => {
     const table = source()
     await table.append({ jti: 'first', until: END })
