@@ -12,10 +12,11 @@ const isShort = (column: string) => `${column} BETWEEN '0001-01-02Z' AND '9999-1
 
 /**
  * A day ago, by the server's clock and by the client's, which is a text: the earlier one counts.
- * Even clocks that are right differ, and entries count a little beyond their end.
+ * Even clocks that are right differ, and entries count a little beyond their end. `now()` does not
+ * change within a statement, without which no index would serve.
  */
 const aDayAgo = (clientTime: string) =>
-  `least(clock_timestamp(), ${clientTime}::text::timestamptz) - interval '1 day'`
+  `least(now(), ${clientTime}::text::timestamptz) - interval '1 day'`
 
 const secondsBefore = (time: string, seconds: string) =>
   `${time} - make_interval(secs => ${seconds})`
@@ -48,11 +49,14 @@ export function revocationsSql(name: string) {
     // if it is gone, or ahead of the server, the server is another one, was restored, or crashed
     // and gives its numbers again, and everything is read anew. It is deleted only after a newer
     // one has come.
+    // The times are computed once: a new process passes over millions of rows that have ended.
     select: `WITH newest AS (
         SELECT xid, id, ${asText('added_at', 'US')} AS at FROM ${table}
         ORDER BY xid DESC, id DESC LIMIT 1),
-      here AS (
-        SELECT pg_snapshot_xmin(pg_current_snapshot()) AS xmin, $3::text IS NULL OR (
+      here AS MATERIALIZED (
+        SELECT ${aDayAgo('$6')} AS "dayAgo",
+          ${secondsBefore(aDayAgo('$6'), '$7::text::float8')} AS "lifeAgo",
+          pg_snapshot_xmin(pg_current_snapshot()) AS xmin, $3::text IS NULL OR (
           $3::text::xid8 < pg_snapshot_xmax(pg_current_snapshot()) AND EXISTS (
             SELECT FROM ${table} WHERE xid = $3::text::xid8 AND id = $4::text::bigint
               AND ${asText('added_at', 'US')} = $5::text)) AS "isSame")
@@ -66,8 +70,7 @@ export function revocationsSql(name: string) {
         FROM ${table}
         WHERE (xid, id) > (CASE WHEN here."isSame" THEN $1::text ELSE '0' END::xid8,
             CASE WHEN here."isSame" THEN $2::text::bigint ELSE 0 END)
-          AND coalesce(until >= ${aDayAgo('$6')},
-            added_at >= ${secondsBefore(aDayAgo('$6'), '$7::text::float8')})
+          AND coalesce(until >= here."dayAgo", added_at >= here."lifeAgo")
         ORDER BY xid, id LIMIT ${PAGE}) AS entry ON true`,
     insert: `INSERT INTO ${table} (jti, sid, sub, issuer, issued_before, until)
       VALUES ($1, $2, $3, $4, $5::text::timestamptz, $6::text::timestamptz)`,

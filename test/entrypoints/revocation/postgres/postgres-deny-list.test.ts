@@ -222,6 +222,8 @@ describe('a deny list in PostgreSQL', () => {
     await embedded.db.exec(`CREATE SCHEMA ahead;
       CREATE FUNCTION ahead.clock_timestamp() RETURNS timestamptz VOLATILE
         RETURN pg_catalog.clock_timestamp() + interval '3 days';
+      CREATE FUNCTION ahead.now() RETURNS timestamptz STABLE
+        RETURN pg_catalog.now() + interval '3 days';
       SET search_path = ahead, pg_catalog, public`)
     const table = tableSource(embedded.pool, `public.${TABLE}`, true, 86_400)
     for (const jti of ['first', 'second']) await table.append({ jti, until: END })

@@ -83,3 +83,35 @@ test('the rights that the page gives are no more than that', async () => {
     await assert.rejects(db.query(what), { code: '42501' }, what)
   }
 })
+
+/** The lines of a statement's plan. An index is used wherever it can be. */
+async function planOf(statement: string, values: readonly unknown[]): Promise<string[]> {
+  await db.exec('SET enable_seqscan = off')
+  const { rows } = await db.query(`EXPLAIN ${statement}`, [...values])
+  await db.exec('RESET enable_seqscan')
+  return rows.map((row) => String(Object(row)['QUERY PLAN']).trim())
+}
+
+const NOW = new Date().toISOString()
+
+test('ended rows are found by the index, however many others there are', async () => {
+  const { create, deleteEnded } = revocationsSql(TABLE)
+  await make(create)
+  const plan = await planOf(deleteEnded, [NOW])
+  for (const condition of [
+    'Index Cond: (until <',
+    'Index Cond: ((until IS NULL) AND (added_at <',
+  ]) {
+    assert.equal(plan.filter((line) => line.startsWith(condition)).length, 1, condition)
+  }
+})
+
+test('no time is computed for each of the rows that have ended, which a new process passes over', async () => {
+  const { create, select } = revocationsSql(TABLE)
+  await make(create)
+  const plan = await planOf(select, ['0', '0', null, null, null, NOW, '86400'])
+  const filters = plan.filter((line) => line.startsWith('Filter: ') && line.includes('until'))
+  assert.deepEqual(filters, [
+    'Filter: COALESCE((until >= here."dayAgo"), (added_at >= here."lifeAgo"))',
+  ])
+})
