@@ -115,10 +115,11 @@ function isFirst(answer: unknown): boolean {
 }
 
 /**
- * A client of redis 4 is none: it would take our words for no options, and set a key that is there.
- * Methods of clients are inherited.
+ * A client of redis 4 is none, nor is one of Valkey GLIDE: they would take our words for no options,
+ * and set a key that is there. Methods of clients are inherited.
  */
 function isRedisProofClient(value: unknown): value is RedisProofClient {
   if (!isObject(value) || typeof value['set'] !== 'function') return false
-  return typeof value['withTypeMapping'] === 'function' || value['pSetEx'] === undefined
+  if (typeof value['withTypeMapping'] === 'function') return true
+  return value['pSetEx'] === undefined && value['customCommand'] === undefined
 }

@@ -122,6 +122,8 @@ it('what is no text, or no time, is refused', async () => {
 const client = new Redis({ lazyConnect: true })
 /** It has no `withTypeMapping`, and would read our words as no options: SET without NX. */
 const redis4 = { set: async () => 'OK', pSetEx: async () => 'OK' }
+/** Valkey GLIDE has an object of options, too. */
+const glide = { set: async () => 'OK', customCommand: async () => 'OK' }
 
 const BAD: [what: string, options: unknown, message: RegExp][] = [
   ['nothing', undefined, /^options: expected an object, found undefined/],
@@ -129,6 +131,7 @@ const BAD: [what: string, options: unknown, message: RegExp][] = [
   ['null', { client: null }, /^client: expected a client/],
   ['a client that is none', { client: { get: () => {} } }, /^client: expected a client/],
   ['a client of redis 4', { client: redis4 }, /^client: expected a client/],
+  ['a client of Valkey GLIDE', { client: glide }, /^client: expected a client/],
   ['an address', { client: 'redis://localhost' }, /^client: expected a client/],
   ['an empty key', { client, key: '' }, /^key: expected a text of 1 to 512 characters/],
   ['a long key', { client, key: 'a'.repeat(513) }, /^key: expected/],
