@@ -25,6 +25,8 @@ export function streamSource(stream: RedisStream) {
   let sweepAt = Number.NEGATIVE_INFINITY
   /** A sweep goes on where the last one was, since entries at the beginning may last for years. */
   let sweepFrom = FIRST_ID
+  /** What was read last. It should still be there when all is asked for, as after a failure. */
+  let last = START
 
   /** One question at a time: a client that is offline queues each of them until it is back. */
   async function range(from: string): Promise<StreamItem[]> {
@@ -63,18 +65,22 @@ export function streamSource(stream: RedisStream) {
      * the server lost its data, was restored, or is a replica that was behind: everything anew.
      */
     async changes(cursor: StreamItem | null): Promise<Page<StreamItem>> {
-      const at = cursor ?? START
+      const at = cursor ?? last
       const items = await range(at.id)
-      if (at !== START && !isSame(items[0], at)) {
+      const isThere = at === START || isSame(items[0], at)
+      if (!isThere || (cursor === null && at !== START)) {
         // An item that has ended may have been deleted.
-        const notice = hasEnded(at, Date.now()) ? undefined : LOST
+        const notice = isThere || hasEnded(at, Date.now()) ? undefined : LOST
+        // What is gone is noticed once.
+        if (!isThere) last = START
         return { entries: [], cursor: START, hasMore: true, notice }
       }
       const fresh = at === START ? items : items.slice(1)
+      last = fresh.at(-1) ?? at
       return {
         entries: entriesOf(fresh),
         keptAt: fresh.map(timeOf),
-        cursor: fresh.at(-1) ?? at,
+        cursor: last,
         hasMore: items.length === PAGE,
       }
     },

@@ -103,7 +103,26 @@ for (const [what, change, names] of LOST) {
     assert.deepEqual(await read(), names)
     assert.deepEqual(noticed, ['the deny list lost entries in its stream'])
   })
+
+  test(`if the item that was read last ${what} after a failure, that is noticed once`, async (t) => {
+    stopClocks(t)
+    const { stream, source } = await readOne()
+    change(stream)
+    // What was asked failed, and so all is asked for.
+    const { pages, notices } = await allPages(source, null)
+    assert.deepEqual(namesOf(pages), names)
+    assert.deepEqual(notices, ['the deny list lost entries in its stream'])
+    assert.deepEqual((await allPages(source, null)).notices, [])
+  })
 }
+
+test('if the item that was read last is there after a failure, all is read anew, and nothing noticed', async (t) => {
+  stopClocks(t)
+  const { source, stream } = await readOne()
+  stream.put(20, textOf('b', START + HOUR))
+  const { pages, notices } = await allPages(source, null)
+  assert.deepEqual([namesOf(pages), notices], [['a', 'b'], []])
+})
 
 test('an item that is gone since it has ended is no loss, and all is read anew', async (t) => {
   const { pass } = stopClocks(t)
