@@ -235,6 +235,22 @@ for (const source of ['function', 'URL'] as const) {
   })
 }
 
+test('a list that is forgotten during each load ends the signals of suspended tenants', async (t) => {
+  const server = await tenantServer('["acme","other"]')
+  const { app, hold, goOn } = await holding(t, { tenants: server.url })
+  const { signal, response } = await hold('GET', await as(MEMBER), 'acme')
+  server.answer = (answer) => {
+    app.authService.forget({ tenant: 'other' })
+    json(OLD)(answer)
+  }
+  app.authService.forget({ tenant: 'acme' })
+  await look(app)
+  assertSuspended(signal)
+  server.answer = json(OLD)
+  goOn()
+  assert.equal(await response, '200')
+})
+
 test('a state that is forgotten, and is another one by now, ends no signal', async (t) => {
   const { states, tenants } = statesByFunction()
   const { app, hold, goOn } = await holding(t, { tenants })

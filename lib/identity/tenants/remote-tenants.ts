@@ -1,6 +1,6 @@
 import { ERR_AUTH_TENANTS_UNAVAILABLE } from '../../errors.ts'
 import type { PendingRequests } from '../../platform/callbacks/pending-requests.ts'
-import type { DocumentState, ReportChange } from '../../platform/http/document-status.ts'
+import type { DocumentState } from '../../platform/http/document-status.ts'
 import { Unusable } from '../../platform/http/failure.ts'
 import { fetchText } from '../../platform/http/fetch-json.ts'
 import type { Freshness } from '../../platform/http/freshness.ts'
@@ -25,11 +25,10 @@ export class RemoteTenants implements KnownTenants {
   constructor(url: string, freshness: Freshness, events: RemoteDocumentEvents) {
     const load = async ({ signal }: TimeLimit) =>
       readTenantList(await fetchText(url, { maxBytes: MAX_LIST_BYTES, signal }))
-    const onChange: ReportChange = (change, state) => {
-      events.onChange?.(change, state)
-      if (change === 'fetched') this.#notify()
-    }
-    this.#document = new RemoteDocument({ url, load }, freshness, { ...events, onChange })
+    // A list that was forgotten on its way, too: it refuses those who have waited for it.
+    const onLoaded = (states: TenantStates) =>
+      this.#watched.notify((tenant) => states.get(tenant) === 'suspended')
+    this.#document = new RemoteDocument({ url, load, onLoaded }, freshness, events)
   }
 
   open(): void {
@@ -64,11 +63,6 @@ export class RemoteTenants implements KnownTenants {
 
   state(): DocumentState {
     return this.#document.state()
-  }
-
-  #notify(): void {
-    const states = this.#document.current()
-    this.#watched.notify((tenant) => states?.get(tenant) === 'suspended')
   }
 
   async #whenLoaded(): Promise<TenantStates> {

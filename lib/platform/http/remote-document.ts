@@ -18,6 +18,8 @@ export interface DocumentSource<T> {
   readonly url: string
   /** @throws Unusable, whose message is logged */
   load(limit: TimeLimit): Promise<T>
+  /** Called with each document once it serves, if only those who have waited for it. */
+  onLoaded?(value: T): void
 }
 
 /**
@@ -164,6 +166,7 @@ export class RemoteDocument<T> {
       const value = await loading.finally(() => limit.end())
       if (this.#limit !== limit) return undefined
       if (!this.#isForgotten) this.#succeeded(value)
+      this.#source.onLoaded?.(value)
       return value
     } catch (error) {
       // A load that `close()` has ended is no failure.
