@@ -10,7 +10,7 @@ import type { AuthError } from '../errors.ts'
 import { changedIssuerRefusal } from '../identity/authentication/jwt-verifier.ts'
 import { denialRefusal } from '../identity/authentication/revocation-check.ts'
 import { lifetimeRefusal } from '../identity/jwt/registered-claims.ts'
-import { tokenInfo } from '../identity/jwt/token-info.ts'
+import { type TokenInfo, tokenInfo } from '../identity/jwt/token-info.ts'
 import { tokenRefusal } from '../identity/jwt/token-refusal.ts'
 import { clock } from '../platform/runtime/clock.ts'
 import { Alarm } from '../platform/runtime/timer.ts'
@@ -93,7 +93,7 @@ export class AdmissionSignal {
     if (verified === null || this.signal.aborted) return
     const { names, lifetime, isOpaque } = verified
     const token = tokenInfo(names, lifetime, isOpaque)
-    this.#stopBy(rules.watchRevocation?.(token, () => this.#end('revoked')))
+    this.#stopBy(rules.watchRevocation?.(token, () => this.#endByDenial(token)))
   }
 
   get signal(): AbortSignal {
@@ -107,7 +107,7 @@ export class AdmissionSignal {
 
   #look(): void {
     const left = this.#endsAt - Date.now()
-    if (left <= 0) this.#end('expired')
+    if (left <= 0) this.abort(tokenRefusal('expired'))
     else this.#alarm.set(clock.now() + Math.min(left, CHECK_INTERVAL))
   }
 
@@ -126,8 +126,11 @@ export class AdmissionSignal {
     else if (unwatch !== undefined) this.#unwatch.push(unwatch)
   }
 
-  #end(reason: string): void {
-    this.abort(tokenRefusal(reason))
+  /** As a new request: where an entry found no room, nobody knows whether it is refused or not. */
+  #endByDenial(token: TokenInfo): void {
+    const { principal, rules } = this.#context
+    const denied = rules.denies && denialRefusal(rules.denies, principal?.sub ?? '', token)
+    this.abort(denied ?? tokenRefusal('revoked'))
   }
 
   abort(error: AuthError): void {

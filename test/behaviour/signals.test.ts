@@ -406,7 +406,23 @@ test('an entry that finds no room ends the signals that it fits all the same', a
   })
   assert.equal(isRevoked.size(), 1)
   assert.equal(signal.aborted, true)
+  assert.ok(signal.reason instanceof errors.ERR_AUTH_REVOCATION_UNAVAILABLE, `${signal.reason}`)
 })
+
+for (const sub of ['alice', 'carol']) {
+  const ends = sub === 'alice'
+  test(`a signal that is asked for after an entry of ${sub} has found no room ${ends ? 'is aborted' : 'goes on'}`, async (t) => {
+    const isRevoked = denyList({ maxEntries: 1 })
+    const signal = await signalsOf(t, { isRevoked }, async (request) => {
+      await isRevoked.add({ sub: 'bob' })
+      await isRevoked.add({ sub })
+      return signalOf(request)
+    })
+    const { ERR_AUTH_REVOCATION_UNAVAILABLE } = errors
+    assert.equal(signal.aborted, ends)
+    assert.equal(signal.reason instanceof ERR_AUTH_REVOCATION_UNAVAILABLE, ends)
+  })
+}
 
 test('a signal that is asked for while an entry ends another one is aborted', async (t) => {
   const isRevoked = denyList()

@@ -84,11 +84,12 @@ export class EntryStore {
   }
 
   /**
-   * Calls a function once as soon as an entry fits, even if there is no room for it. Returns what
-   * ends the wait.
+   * Calls a function once as soon as an entry fits, even if there is no room for it; at once if one
+   * that found no room may fit. Returns what ends the wait.
    */
   watch(token: TokenInfo, onRevoked: () => void): () => void {
-    if (!this.has(token)) return this.#watched.add(token, onRevoked)
+    const isOpen = !this.has(token) && this.failureFor(token) === undefined
+    if (isOpen) return this.#watched.add(token, onRevoked)
     onRevoked()
     return () => {}
   }
