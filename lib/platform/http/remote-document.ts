@@ -106,9 +106,11 @@ export class RemoteDocument<T> {
 
   /**
    * Drops the document. It is loaded anew. A load that is under way serves those who wait for it:
-   * if it were ended, who forgets again and again would let nobody have a document.
+   * if it were ended, who forgets again and again would let nobody have a document. Nobody waits
+   * for one as long as a document serves, so that one is ended: it may hang.
    */
   forget(): void {
+    if (this.#schedule.serves(clock.now())) this.#endLoad()
     this.#quietUntil = Number.NEGATIVE_INFINITY
     this.#schedule.forget()
     if (this.#value !== undefined) this.#status.ended()
@@ -129,6 +131,10 @@ export class RemoteDocument<T> {
     this.#isOpen = false
     this.#isClosed = true
     this.#alarm.stop()
+    this.#endLoad()
+  }
+
+  #endLoad(): void {
     this.#limit?.abort()
     this.#limit = undefined
     this.#running = undefined

@@ -246,7 +246,7 @@ test('a load that is under way when the document is forgotten serves those who w
 
 test('a document that was forgotten during a load that fails is loaded at once, and then after a rest', async (t) => {
   const { document, loads, pass, fail, failures } = await loadedDocument(t)
-  await pass(480)
+  document.forget()
   document.forget()
   const waiting = document.settled()
   await fail()
@@ -257,6 +257,29 @@ test('a document that was forgotten during a load that fails is loaded at once, 
   assert.deepEqual([loads.length, failures.length], [3, 2])
   await pass(30)
   assert.equal(loads.length, 4)
+})
+
+test('a load that nobody waits for, and may hang, is ended when the document is forgotten', async (t) => {
+  const { document, loads, pass, succeed, failures } = await loadedDocument(t)
+  await pass(480)
+  document.forget()
+  assert.deepEqual([loads.length, loads[1]?.signal.aborted], [3, true])
+  const waiting = document.settled()
+  await succeed('two')
+  assert.equal(await waiting, 'two')
+  assert.deepEqual([document.current(), loads.length, failures], ['two', 3, []])
+})
+
+test('a load that others wait for, since the document is too old, goes on when it is forgotten', async (t) => {
+  const { document, loads, pass, fail, succeed } = await loadedDocument(t)
+  await pass(480)
+  await fail()
+  await pass(4200)
+  const waiting = document.settled()
+  document.forget()
+  await succeed('two')
+  assert.equal(await waiting, 'two')
+  assert.deepEqual([document.current(), loads.at(-1)?.signal.aborted], [undefined, false])
 })
 
 test('closing ends the wait of those who asked after the document was forgotten', async (t) => {
