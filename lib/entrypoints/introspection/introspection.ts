@@ -77,15 +77,15 @@ export function answeredClaims(answer: object, issuer: string): Record<string, u
 }
 
 function isAccessToken(answer: object): boolean {
-  const isOne = OF_ACCESS_TOKENS.every(([member, values]) => {
-    if (!Object.hasOwn(answer, member)) return true
+  const wordOf = (member: string): string => {
     const value = ownProperty(answer, member)
-    return typeof value === 'string' && values.includes(value.toLowerCase())
-  })
-  // Keycloak says so in both.
-  const isDpop = ['token_type', 'typ'].some(
-    (member) => String(ownProperty(answer, member)).toLowerCase() === 'dpop',
+    return typeof value === 'string' ? value.toLowerCase() : ''
+  }
+  const isOne = OF_ACCESS_TOKENS.every(
+    ([member, values]) => !Object.hasOwn(answer, member) || values.includes(wordOf(member)),
   )
+  // Keycloak says so in both.
+  const isDpop = [wordOf('token_type'), wordOf('typ')].includes('dpop')
   return isOne && (!isDpop || isBoundToKey(answer))
 }
 

@@ -51,6 +51,7 @@ const REFUSED: readonly object[] = [
   { active: true, sub: 'alice', typ: 'logout+jwt' },
   { active: true, sub: 'alice', token_type: 'Bearer', typ: 'DPoP' },
   { active: true, sub: 'alice', typ: 'DPoP' },
+  { active: true, sub: 'alice', typ: { toString: 'Bearer' } },
   { active: true, sub: 'alice', typ: 'DPoP', cnf: { 'x5t#S256': 'a' } },
   { active: true, sub: 'alice', token_type: 'Bearer', token_use: 'refresh_token' },
   { active: true, sub: 'alice', token_use: 'id' },
