@@ -1,7 +1,6 @@
 import { composeIssuers, externalRights } from './compose-issuers.ts'
 import type { LoadedSettings } from './config/load-settings.ts'
 import type { Settings } from './config/options.ts'
-import { senderProofs } from './config/sender-proofs.ts'
 import { Callers } from './guard/callers.ts'
 import { Checks } from './guard/checks.ts'
 import { DecisionCounts, publishInternal } from './guard/decision-events.ts'
@@ -21,9 +20,9 @@ import type { Authorization } from './identity/authorization/authorization.ts'
 import { openContexts } from './identity/authorization/current-authorization.ts'
 import type { ExternalRights } from './identity/authorization/external-rights.ts'
 import { asksForProof } from './identity/jwt/confirmation.ts'
-import { certificateOfSocket } from './identity/proofs/client-certificate.ts'
 import { Possession } from './identity/proofs/possession.ts'
 import { proofTable } from './identity/proofs/proof-table.ts'
+import { certificateOfSocket, senderProofs } from './identity/proofs/sender-proofs.ts'
 import {
   AnyTenant,
   type KnownTenants,

@@ -10,7 +10,6 @@ import { composeGuardRules, composeParts, type ServiceParts } from './compose.ts
 import { bootWarnings, listeningWarning } from './config/boot-warnings.ts'
 import { type LoadedSettings, loadSettings } from './config/load-settings.ts'
 import type { AuthOptions } from './config/options.ts'
-import { senderProofs } from './config/sender-proofs.ts'
 import { auditRoutes, PluginOrder, undeclaredProblems } from './guard/boot-audit.ts'
 import type { Caller, Credentials } from './guard/callers.ts'
 import { addGuard } from './guard/guard.ts'
@@ -23,6 +22,7 @@ import {
   readInvalidation,
 } from './identity/authentication/authenticator.ts'
 import type { InternalUser } from './identity/authorization/act-as.ts'
+import { senderProofs } from './identity/proofs/sender-proofs.ts'
 import { describeGuard } from './openapi/describe.ts'
 import { documentedRoutes } from './openapi/match-routes.ts'
 import { OperatorLog } from './operator-log.ts'

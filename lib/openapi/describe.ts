@@ -1,4 +1,4 @@
-import type { SenderProofs } from '../config/sender-proofs.ts'
+import type { SenderProofs } from '../identity/proofs/sender-proofs.ts'
 import { isObject } from '../platform/runtime/own-property.ts'
 import type { Policy } from '../routes/policy.ts'
 import { type DocumentedRoute, indexRoutes } from './match-routes.ts'

@@ -11,9 +11,9 @@ import { withoutStack } from '../../platform/runtime/error.ts'
 import { after, ignoreRejection, type MaybePromise } from '../../platform/runtime/maybe-promise.ts'
 import type { Confirmation } from '../jwt/confirmation.ts'
 import { tokenRefusal } from '../jwt/token-refusal.ts'
-import { type ClientCertificate, thumbprintOfCertificate } from './client-certificate.ts'
 import { type GoodProof, isOver, proofRefusal, verifyProof } from './dpop-proof.ts'
 import { PublicAddress } from './proof-address.ts'
+import { type ClientCertificate, thumbprintOfCertificate } from './sender-proofs.ts'
 
 /**
  * Notes that a proof has been seen. True: for the first time. It is asked after all else of a proof

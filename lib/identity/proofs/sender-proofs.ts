@@ -1,5 +1,7 @@
 import { hash, X509Certificate } from 'node:crypto'
+import { Server } from 'node:tls'
 import type { FastifyRequest } from 'fastify'
+import { asksForProof, type ConfirmationRule } from '../jwt/confirmation.ts'
 
 /** Gives the certificate of a request's client, as DER or PEM; null: it has shown none. */
 export type ClientCertificate = (request: FastifyRequest) => Buffer | string | null
@@ -27,4 +29,27 @@ export function thumbprintOfCertificate(certificate: unknown): string | null {
     throw new TypeError('the certificate is neither a Buffer, a string nor null')
   }
   return hash('sha256', new X509Certificate(certificate).raw, 'base64url')
+}
+
+/** The ways in which senders of bound tokens can prove that they hold the keys. */
+export interface SenderProofs {
+  /** By a proof of RFC 9449. */
+  readonly dpop: boolean
+  /** By a certificate, as RFC 8705 says. */
+  readonly certificate: boolean
+}
+
+/**
+ * The proofs of an application: by the options, and by its server, which may ask for certificates.
+ */
+export function senderProofs(
+  {
+    confirmation,
+    clientCertificate,
+  }: { readonly confirmation: ConfirmationRule; readonly clientCertificate?: unknown },
+  server: object,
+): SenderProofs {
+  const dpop = asksForProof(confirmation)
+  const isAsked = server instanceof Server && Reflect.get(server, 'requestCert') !== false
+  return { dpop, certificate: dpop && (clientCertificate !== undefined || isAsked) }
 }
