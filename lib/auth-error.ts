@@ -1,6 +1,6 @@
 /**
  * The content of a challenge (RFC 6750 §3). How it is written in a header is decided in
- * `guard/challenge`.
+ * `guard/error-response`.
  */
 export interface Challenge {
   /** Absent where no credentials were tried. */

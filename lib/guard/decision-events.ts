@@ -1,11 +1,11 @@
 import { channel } from 'node:diagnostics_channel'
-import type { FastifyRequest } from 'fastify'
+import type { FastifyBaseLogger, FastifyRequest } from 'fastify'
+import type { LogBinding } from '../config/options.ts'
 import type { AuthError } from '../errors.ts'
 import type { Actor } from '../identity/jwt/registered-claims.ts'
 import type { Possessed } from '../identity/proofs/possession.ts'
 import type { AuthContext, Deciding } from './context.ts'
 import { requestedTenant } from './decide.ts'
-import { bindLog } from './log-bindings.ts'
 
 /**
  * A message of the channel `fastify-tenant-auth:decision`: the decision on a guarded request, or
@@ -135,5 +135,44 @@ export class DecisionCounts {
 
   get stats(): DecisionStats {
     return { admitted: this.#admitted, refused: Object.fromEntries(this.#refused) }
+  }
+}
+
+export function bindLog(context: AuthContext, names: readonly LogBinding[]): void {
+  const { request, reply, principal } = context
+  const known = {
+    tenant: requestedTenant(context),
+    sub: principal?.sub ?? null,
+    issuer: principal?.issuer ?? null,
+  }
+  const bindings = names.map((name) => [name, known[name]]).filter(([, value]) => value !== null)
+  try {
+    // A log that is bound twice would have each name twice in a line.
+    const plain = context.plainLog ?? context.before?.plainLog ?? request.log
+    const bound = bindings.length === 0 ? plain : childOf(plain, Object.fromEntries(bindings))
+    context.plainLog = plain
+    // Fastify logs by both.
+    request.log = bound
+    reply.log = bound
+  } catch {
+    // A hook of the application has put a getter there. A decision does not depend on it.
+  }
+}
+
+export function namesTenant({ request, rules, plainLog }: AuthContext): boolean {
+  if (plainLog === null || request.log === plainLog) return false
+  return rules.logBindings?.includes('tenant') === true
+}
+
+/** The methods that Fastify calls, of a logger of the application too. */
+const METHODS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'child'] as const
+
+/** A hook of the application may have put any logger there. A decision does not depend on it. */
+function childOf(log: FastifyBaseLogger, bindings: object): FastifyBaseLogger {
+  try {
+    const child = log.child(bindings)
+    return METHODS.every((name) => typeof child[name] === 'function') ? child : log
+  } catch {
+    return log
   }
 }

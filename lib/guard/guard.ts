@@ -27,9 +27,8 @@ import {
   setAuthContext,
 } from './context.ts'
 import { type Decision, decide, GUEST, identify, isWithdrawn, UNDECIDED } from './decide.ts'
-import { recordDecision } from './decision-events.ts'
+import { bindLog, recordDecision } from './decision-events.ts'
 import { errorResponse, type ResponseRules } from './error-response.ts'
-import { bindLog } from './log-bindings.ts'
 import { doneInPlace, noteProbeEnd, ProbedRequest } from './probe-gate.ts'
 import { readsDeclared } from './request-decorators.ts'
 import { claimScope } from './scopes.ts'

@@ -236,7 +236,7 @@ test('a decorated getter stands on a prototype that has a constructor of its own
   assert.deepEqual(holders, [true, true])
 })
 
-// lib/guard/log-bindings.ts binds both.
+// lib/guard/decision-events.ts binds both.
 test('a request and its reply hold a log each, which begin as one', async (t) => {
   const app = made(t)
   const found: boolean[] = []
