@@ -3,8 +3,7 @@ import { entryPointOptions } from '../../config/option-reader.ts'
 import { Custom } from '../../config/option-types.ts'
 import { Problems } from '../../config/problems.ts'
 import { clock } from '../../platform/runtime/clock.ts'
-import { readByteSequence, readEscapedPem } from './certificate.ts'
-import { readForwardedCert } from './forwarded-cert.ts'
+import { readByteSequence, readEscapedPem, readForwardedCert } from './certificate.ts'
 import { isProxies, Proxies, type Sender, senderOf } from './proxies.ts'
 
 const READERS = {

@@ -4,8 +4,8 @@ import fc from 'fast-check'
 import {
   readByteSequence,
   readEscapedPem,
+  readForwardedCert,
 } from '../../../lib/entrypoints/certificates/certificate.ts'
-import { readForwardedCert } from '../../../lib/entrypoints/certificates/forwarded-cert.ts'
 import { anyCharacter } from '../../helpers/arbitraries/any-character.ts'
 import { holds } from '../../helpers/arbitraries/property.ts'
 import { selfSigned } from '../../helpers/servers/self-signed.ts'
