@@ -16,8 +16,7 @@ import {
 import { withoutEmptyMembers } from '../../identity/jwks/jwk.ts'
 import { readMembers } from '../../identity/jwks/jwk-set.ts'
 import { ownMember } from '../../platform/runtime/own-property.ts'
-import type { Exchanges } from './exchanges.ts'
-import { asOpaqueFailure, OpaqueFailure } from './introspection-error.ts'
+import { asOpaqueFailure, type Exchanges, OpaqueFailure } from './exchanges.ts'
 import type { ClientKey, IntrospectionRules } from './introspection-options.ts'
 
 export interface ServerMetadata extends AuthorizationServer {

@@ -1,8 +1,7 @@
 import type { OpaqueAnswer } from '../../identity/authentication/opaque-tokens.ts'
 import { LIFECYCLE, Lifecycle } from '../../platform/callbacks/lifecycle.ts'
 import { isObject, ownProperty } from '../../platform/runtime/own-property.ts'
-import { Exchanges } from './exchanges.ts'
-import { asOpaqueFailure, OpaqueFailure } from './introspection-error.ts'
+import { asOpaqueFailure, Exchanges, OpaqueFailure } from './exchanges.ts'
 import { type IntrospectionOptions, readIntrospectionOptions } from './introspection-options.ts'
 import { findEndpoint, provedEndpoint } from './proved-endpoint.ts'
 

@@ -12,8 +12,7 @@ import {
   endpointOf,
   type ServerMetadata,
 } from './endpoint.ts'
-import type { Exchanges } from './exchanges.ts'
-import { asOpaqueFailure, OpaqueFailure } from './introspection-error.ts'
+import { asOpaqueFailure, type Exchanges, OpaqueFailure } from './exchanges.ts'
 import { type IntrospectionRules, isServerAddress } from './introspection-options.ts'
 
 /** Milliseconds after which an endpoint is looked for, and proved, anew. */

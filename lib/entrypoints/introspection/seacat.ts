@@ -1,8 +1,7 @@
 import { entryPointOptions } from '../../config/option-reader.ts'
 import type { OpaqueAnswer } from '../../identity/authentication/opaque-tokens.ts'
 import { LIFECYCLE, Lifecycle } from '../../platform/callbacks/lifecycle.ts'
-import { Exchanges } from './exchanges.ts'
-import { OpaqueFailure } from './introspection-error.ts'
+import { Exchanges, OpaqueFailure } from './exchanges.ts'
 import { ADDRESS } from './introspection-options.ts'
 
 export interface SeacatExchangeOptions {
