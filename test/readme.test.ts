@@ -74,7 +74,7 @@ for (const { file, text } of blocks.filter(({ language }) => language === 'ts'))
 
 test('every block of code is in a language that is checked here, or sql', () => {
   const languages = new Set(blocks.map(({ language }) => language))
-  // test/entrypoints/revocation/postgres/sql.test.ts runs the block of SQL.
+  // test/entrypoints/revocation/postgres/table-source.test.ts runs the block of SQL.
   assert.deepEqual([...languages].sort(), ['ini', 'json', 'sh', 'sql', 'ts', 'yaml'])
 })
 

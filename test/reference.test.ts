@@ -125,7 +125,7 @@ const LISTS: readonly [
   [TESTING, 'An entry of probe', [['lib/entrypoints/testing/probe.ts', 'ProbedRoute']]],
   [EVENTS, 'Decisions', [['lib/guard/decision-events.ts', 'DecisionEvent']]],
   [EVENTS, 'Documents', [['lib/platform/http/document-status.ts', 'DocumentEvent']]],
-  [EVENTS, 'Logouts', [['lib/entrypoints/revocation/logout/logout-event.ts', 'LogoutEvent']]],
+  [EVENTS, 'Logouts', [['lib/entrypoints/revocation/logout/backchannel-logout.ts', 'LogoutEvent']]],
   [
     STORES,
     'Deny lists',

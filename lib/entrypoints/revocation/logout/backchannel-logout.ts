@@ -1,3 +1,4 @@
+import { channel } from 'node:diagnostics_channel'
 import type { FastifyInstance, FastifyRegisterOptions, FastifyReply, FastifyRequest } from 'fastify'
 import { AuthError, ERR_AUTH_REVOCATION_UNAVAILABLE } from '../../../errors.ts'
 import { mismatchOf } from '../../../guard/error-response.ts'
@@ -8,7 +9,6 @@ import { errorCode, isThrown, withoutStack } from '../../../platform/runtime/err
 import { logLine } from '../../../platform/runtime/log-line.ts'
 import { isWithin } from '../../../routes/fastify-scope.ts'
 import type { DenyEntry } from '../entry.ts'
-import { publishLogout } from './logout-event.ts'
 import {
   type BackchannelLogoutOptions,
   type LogoutOptions,
@@ -158,3 +158,33 @@ function answer(reply: FastifyReply, statusCode: number, error: string): Fastify
     .type('application/json')
     .send(JSON.stringify({ error }))
 }
+
+/** A message of the channel `fastify-tenant-auth:logout`: a logout token that came. Immutable. */
+export interface LogoutEvent {
+  /** The issuer of the token; null: it was not verified. */
+  readonly issuer: string | null
+  /** Its user; null: not verified, or it names none. */
+  readonly sub: string | null
+  /** Its session; null: not verified, or it names none. */
+  readonly sid: string | null
+  /** `unavailable`: it cannot be decided or kept now, so that its sender may try again. */
+  readonly outcome: 'accepted' | 'refused' | 'unavailable'
+  /** The exact reason, in the constant words of the log; null: accepted. */
+  readonly reason: string | null
+}
+
+const logouts = channel('fastify-tenant-auth:logout')
+
+/** @param logout null: it was not verified */
+function publishLogout(
+  logout: Logout | null,
+  outcome: LogoutEvent['outcome'],
+  reason: string | null,
+): void {
+  if (!logouts.hasSubscribers) return
+  const { issuer, sub, sid } = logout ?? NOBODY
+  const event: LogoutEvent = { issuer, sub, sid, outcome, reason }
+  logouts.publish(Object.freeze(event))
+}
+
+const NOBODY = { issuer: null, sub: null, sid: null }

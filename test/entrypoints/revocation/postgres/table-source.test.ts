@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { postgresDenyList } from '../../../../lib/entrypoints/revocation/index.ts'
-import { revocationsSql } from '../../../../lib/entrypoints/revocation/postgres/sql.ts'
+import { revocationsSql } from '../../../../lib/entrypoints/revocation/postgres/table-source.ts'
 import { codeBlocks } from '../../../helpers/documents/markdown.ts'
 import { guide } from '../../../helpers/documents/pages.ts'
 import { embeddedPool } from '../../../helpers/servers/embedded-pool.ts'
