@@ -4,10 +4,9 @@ import { KeySet, NO_KEYS } from '../identity/jwks/jwk-set.ts'
 import { Unusable } from '../platform/http/failure.ts'
 import { ownCopy, ownProperty } from '../platform/runtime/own-property.ts'
 import { UnreadableValue } from './ini-line.ts'
-import { isNameOf, type NameOf, namesOf } from './option-types.ts'
 import { isPlainData, ownMembers, Problems, type Source } from './problems.ts'
 import { showHidden, showReason, showValue } from './redact.ts'
-import { assertRight, isOptional, isRight } from './schema-check.ts'
+import { isOptional, isRight } from './schema-check.ts'
 
 /** A value that somebody gave. */
 interface Given {
@@ -67,7 +66,7 @@ export class OptionReader<Members extends TProperties> {
     } else if (isAllowed(schema, value)) {
       this.#values.set(name, value)
     } else {
-      const show = isSecret(schema) ? showHidden : showValue
+      const show = ownProperty(schema, 'isSecret') === true ? showHidden : showValue
       this.#problems.addValue(source, expectedOf(schema), written, hintOf(schema, value), show)
     }
   }
@@ -105,38 +104,49 @@ export class OptionReader<Members extends TProperties> {
 
   /** The right options, and the defaults of the others. */
   get right(): Static<TPartial<TObject<Members>>> {
-    const values = this.#ownValues()
-    assertRight(Type.Partial(Type.Object(this.#members)), values)
-    return values
+    return this.#valuesOf(Type.Partial(Type.Object(this.#members)))
   }
 
   /** The same, if no required option is missing or wrong. */
   get whole(): Static<TObject<Members>> {
-    const values = this.#ownValues()
-    assertRight(Type.Object(this.#members), values)
-    return values
+    return this.#valuesOf(Type.Object(this.#members))
   }
 
   /** @throws ERR_AUTH_CONFIG_INVALID that lists all problems */
   finish(): Static<TObject<Members>> {
     for (const name of namesOf(this.#members)) {
-      if (isRequired(this.schemaOf(name)) && !this.has(name)) this.refuseMissing(name)
+      const schema = this.schemaOf(name)
+      const isRequired = !isOptional(schema) && !Object.hasOwn(schema, 'default')
+      if (isRequired && !this.has(name)) this.refuseMissing(name)
     }
     this.#problems.throwIfAny()
     return this.whole
   }
 
   /** Each is an own property, given or not: a property of Object.prototype is no option. */
-  #ownValues(): unknown {
+  #valuesOf<Schema extends TSchema>(schema: Schema): Static<Schema> {
     const own: [name: string, value: unknown][] = []
-    for (const [name, schema] of Object.entries(this.#members)) {
-      const fallback: unknown = Object.hasOwn(schema, 'default') ? schema.default : undefined
+    for (const [name, member] of Object.entries(this.#members)) {
+      const fallback: unknown = Object.hasOwn(member, 'default') ? member.default : undefined
       const value = this.#values.has(name) ? this.#values.get(name) : fallback
       // The application may change its own list.
       own.push([name, Array.isArray(value) ? Object.freeze([...value]) : value])
     }
-    return Object.fromEntries(own)
+    const values: unknown = Object.fromEntries(own)
+    if (hasRequired(schema, values)) return values
+    throw new TypeError('a required option is missing')
   }
+}
+
+/** True: none is missing. `take` has checked those that are there, and defaults are right. */
+function hasRequired<Schema extends TSchema>(
+  schema: Schema,
+  values: unknown,
+): values is Static<Schema> {
+  const required: readonly string[] = Object.hasOwn(schema, 'required') ? schema['required'] : []
+  const own = new Map(Object.entries(Object(values)))
+  for (const name of required) if (own.get(name) === undefined) return false
+  return true
 }
 
 /** The reader of the options of a function of an entry point. */
@@ -172,14 +182,6 @@ function isAllowed(schema: TSchema, value: unknown): boolean {
   return isRight(schema, Array.isArray(value) ? [...value] : value)
 }
 
-function isRequired(schema: TSchema): boolean {
-  return !isOptional(schema) && !Object.hasOwn(schema, 'default')
-}
-
-function isSecret(schema: TSchema): boolean {
-  return ownProperty(schema, 'isSecret') === true
-}
-
 function expectedOf(schema: TSchema): string {
   return String(ownProperty(schema, 'expected'))
 }
@@ -209,3 +211,17 @@ function readKeys(keys: unknown): KeySet | string | undefined {
     return error instanceof Unusable ? error.message : 'it cannot be read'
   }
 }
+
+/** Names of the members that schemas describe, in their order. */
+export function namesOf<Members extends TProperties>(members: Members): NameOf<Members>[] {
+  return Object.keys(members).filter((name) => isNameOf(members, name))
+}
+
+export function isNameOf<Members extends TProperties>(
+  members: Members,
+  name: string,
+): name is NameOf<Members> {
+  return Object.hasOwn(members, name)
+}
+
+export type NameOf<Members extends TProperties> = keyof Members & string

@@ -1,5 +1,5 @@
 import * as Type from '@sinclair/typebox'
-import { Kind, type Static, type TProperties, type TSchema } from '@sinclair/typebox'
+import { Kind, type Static, type TSchema } from '@sinclair/typebox'
 import { supportedAlgorithms } from '../identity/jwks/algorithms.ts'
 import type { UserInfo } from '../identity/jwt/user-info.ts'
 import { isTenantName } from '../identity/tenants/tenant-name.ts'
@@ -107,9 +107,7 @@ export const Callable = <T>() =>
 
 export const Names = Type.Union(
   [Type.String({ minLength: 1 }), List(Type.String({ minLength: 1 }))],
-  {
-    expected: 'a string or a list of strings',
-  },
+  { expected: 'a string or a list of strings' },
 )
 
 export const KeysUrl = (options: object = {}) =>
@@ -196,17 +194,3 @@ export function isHttpUrl(value: string): boolean {
   const { username, password } = new URL(value)
   return username === '' && password === ''
 }
-
-/** Names of the members that schemas describe, in their order. */
-export function namesOf<Members extends TProperties>(members: Members): NameOf<Members>[] {
-  return Object.keys(members).filter((name) => isNameOf(members, name))
-}
-
-export function isNameOf<Members extends TProperties>(
-  members: Members,
-  name: string,
-): name is NameOf<Members> {
-  return Object.hasOwn(members, name)
-}
-
-export type NameOf<Members extends TProperties> = keyof Members & string

@@ -1,4 +1,4 @@
-import { Kind, OptionalKind, type Static, type TSchema } from '@sinclair/typebox'
+import { Kind, OptionalKind } from '@sinclair/typebox'
 import { isObject } from '../platform/runtime/own-property.ts'
 
 // Alone, so that a few lines are published in the place of TypeBox's own reader, which knows every
@@ -34,20 +34,13 @@ export function isRight(schema: Schema, value: unknown): boolean {
   return wrongPlace(schema, value) === undefined
 }
 
-/** Narrows what has been checked: a value that is wrong here is a defect of ours. */
-export function assertRight<S extends TSchema>(
-  schema: S,
-  value: unknown,
-): asserts value is Static<S> {
-  const place = wrongPlace(schema, value)
-  if (place !== undefined) throw new TypeError(`wrong: ${place}`)
-}
-
 /**
  * The first place in a value that its schema does not allow, as a JSON pointer (RFC 6901); undefined
  * if there is none. A schema of a kind that is not known allows nothing.
  */
-export function wrongPlace(schema: Schema, value: unknown, place = ''): string | undefined {
+export function wrongPlace(given: Schema, value: unknown, place = ''): string | undefined {
+  // Its own keywords alone: Object.prototype may have others.
+  const schema = { __proto__: null, ...given }
   if (schema[Kind] === 'Object' && isObject(value)) return wrongMember(schema, value, place)
   if (schema[Kind] === 'Array' && Array.isArray(value)) return wrongItem(schema, value, place)
   return isScalar(schema, value) ? undefined : place
@@ -90,7 +83,7 @@ function isScalar(schema: Schema, value: unknown): boolean {
     case 'Literal':
       return value === schema.const
     case 'Union':
-      return isOneOf(schema.anyOf ?? [], value)
+      return (schema.anyOf ?? []).some((each) => isRight(each, value))
     case 'String':
       return typeof value === 'string' && isText(schema, value)
     case 'Number':
@@ -106,14 +99,6 @@ function isScalar(schema: Schema, value: unknown): boolean {
     default:
       return schema[Kind] === 'Unknown'
   }
-}
-
-function isOneOf(schemas: readonly Schema[], value: unknown): boolean {
-  for (const each of schemas) {
-    const isSame = each[Kind] === 'Literal' ? each.const === value : isRight(each, value)
-    if (isSame) return true
-  }
-  return false
 }
 
 function isText({ minLength = 0, maxLength = Infinity, pattern = '' }: Schema, text: string) {

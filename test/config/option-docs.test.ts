@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import ts from 'typescript'
 import { Rules } from '../../lib/config/issuer-schema.ts'
-import { namesOf } from '../../lib/config/option-types.ts'
+import { namesOf } from '../../lib/config/option-reader.ts'
 import { Options } from '../../lib/config/options.ts'
 
 const root = process.cwd()

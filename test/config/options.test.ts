@@ -2,8 +2,9 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { generateKeyPair } from 'jose'
 import { loadSettings } from '../../lib/config/load-settings.ts'
-import { isNameOf } from '../../lib/config/option-types.ts'
+import { isNameOf } from '../../lib/config/option-reader.ts'
 import { Options } from '../../lib/config/options.ts'
+import { wrongPlace } from '../../lib/config/schema-check.ts'
 import { configError } from '../helpers/app/config-error.ts'
 import { OPTION_TABLE, type OptionKind, type OptionRow } from '../helpers/app/option-table.ts'
 import { tempFolder } from '../helpers/documents/temp-folder.ts'
@@ -110,6 +111,14 @@ function asName(option: string) {
   assert.ok(isNameOf(Options.properties, option), option)
   return option
 }
+
+test('each default is one that its schema allows', () => {
+  const defaults = Object.entries(Options.properties).filter(([, schema]) => 'default' in schema)
+  assert.notEqual(defaults.length, 0)
+  for (const [name, schema] of defaults) {
+    assert.equal(wrongPlace(schema, schema.default), undefined, name)
+  }
+})
 
 test('the default of algorithms is every asymmetric algorithm that this Node has', async () => {
   const candidates = ['RS', 'PS', 'ES', 'HS'].flatMap((kind) =>

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import * as Type from '@sinclair/typebox'
-import { assertRight, wrongPlace } from '../../lib/config/schema-check.ts'
+import { wrongPlace } from '../../lib/config/schema-check.ts'
 
 const Text = Type.String({ minLength: 2, maxLength: 3, pattern: '^a' })
 const Pair = Type.Object({ a: Type.Boolean(), b: Type.Optional(Type.Null()) })
@@ -54,7 +54,5 @@ const CASES = [
 for (const [index, [schema, value, place]] of CASES.entries()) {
   test(`row ${index}: ${JSON.stringify(schema)} finds ${place ?? 'nothing'} wrong`, () => {
     assert.equal(wrongPlace(schema, value), place)
-    if (place === undefined) assertRight(schema, value)
-    else assert.throws(() => assertRight(schema, value), TypeError)
   })
 }
