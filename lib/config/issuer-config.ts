@@ -6,7 +6,7 @@ import { isObject } from '../platform/runtime/own-property.ts'
 import { type IssuerRules, Rules } from './issuer-schema.ts'
 import { OptionReader } from './option-reader.ts'
 import type { Options, Settings } from './options.ts'
-import { copyOfKeys, Problems } from './problems.ts'
+import { Problems } from './problems.ts'
 import { showValue } from './redact.ts'
 
 /** The reader of the guard's options. */
@@ -141,7 +141,7 @@ export function issuerEntry(
     issuer,
     tenants,
     audience: asList(rules.audience ?? settings.audience),
-    publicKeys: publicKeys && copyOfKeys(publicKeys),
+    publicKeys: publicKeys && JSON.stringify(publicKeys),
     keySet,
     publicKeysUrl,
     algorithms: rules.algorithms ?? settings.algorithms,

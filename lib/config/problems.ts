@@ -117,11 +117,6 @@ function isPlainMember(property: PropertyDescriptor): boolean {
   return Object.hasOwn(property, 'value') && property.enumerable === true
 }
 
-/** A frozen copy of a JWK set, which is JSON. The application may change its own. */
-export function copyOfKeys(keys: object): object {
-  return JSON.parse(JSON.stringify(keys), (_name, value: unknown) => Object.freeze(value))
-}
-
 const REGISTER_OPTIONS: readonly unknown[] = ['prefix', 'logLevel', 'logSerializers']
 
 /**

@@ -293,7 +293,7 @@ describe('where the options themselves are the rules', () => {
       issuer: ['https://a.test'],
       tenants: '*',
       audience: ['api'],
-      publicKeys,
+      publicKeys: JSON.stringify(publicKeys),
       keySet: new KeySet(publicKeys),
       publicKeysUrl: undefined,
       algorithms,
@@ -337,7 +337,8 @@ describe('where the options themselves are the rules', () => {
   ] as const) {
     test(`the keys are ${name}`, () => {
       const entry = onlyEntry(options)
-      assert.deepEqual([entry.publicKeys, entry.publicKeysUrl], keys)
+      const given = entry.publicKeys === undefined ? undefined : JSON.parse(entry.publicKeys)
+      assert.deepEqual([given, entry.publicKeysUrl], keys)
     })
   }
 
@@ -397,13 +398,11 @@ describe('an issuer of a list', () => {
     given.tenants.push('other')
     keys.keys.pop()
     assert.deepEqual(entry.tenants, ['acme'])
-    assert.deepEqual(entry.publicKeys, publicKeys)
+    assert.equal(entry.publicKeys, JSON.stringify(publicKeys))
     assert.deepEqual(entry.keySet, new KeySet(publicKeys))
     for (const value of [entry, ...Object.values(entry)]) {
       assert.equal(Object.isFrozen(value), true)
     }
-    const [key] = Object.values(entry.publicKeys ?? {}).flat()
-    assert.equal(Object.isFrozen(key), true)
   })
 
   test('is what is asked for where a function knows the issuers', () => {

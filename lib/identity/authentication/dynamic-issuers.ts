@@ -222,7 +222,7 @@ export class DynamicIssuers implements Issuers {
 
   #make(entry: IssuerEntry, iss: string, data: string, before: Held | undefined): Held {
     const { publicKeys, publicKeysUrl, issuer: discovered } = entry
-    const place = JSON.stringify(publicKeys ?? publicKeysUrl ?? [discovered])
+    const place = publicKeys ?? publicKeysUrl ?? JSON.stringify(discovered)
     const isSamePlace = before?.place === place
     before?.issuer.retire()
     if (!isSamePlace) before?.issuer.keys.close()

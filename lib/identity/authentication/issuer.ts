@@ -45,12 +45,7 @@ export interface Standing {
 }
 
 /** The standing of a configured issuer: nobody takes it back. */
-const FOR_GOOD: Standing = {
-  isTrusted: () => true,
-  onProof() {},
-  onWait() {},
-  onWaitEnd() {},
-}
+const FOR_GOOD: Standing = { isTrusted: () => true, onProof() {}, onWait() {}, onWaitEnd() {} }
 
 /**
  * An authorization server that is trusted: its keys, the rules for its tokens, and the tenants that
@@ -260,8 +255,8 @@ export interface IssuerEntry {
   readonly tenants: '*' | readonly string[]
   /** Accepted `aud` claims, one of which a token must name; undefined: not checked. */
   readonly audience: readonly string[] | undefined
-  /** The JWK set itself. */
-  readonly publicKeys: object | undefined
+  /** The JWK set itself, as JSON: the application may change its own. */
+  readonly publicKeys: string | undefined
   /** The keys of that set. */
   readonly keySet: KeySet | undefined
   /** Address of the JWK set. Without it, and without `publicKeys`: the issuer is discovered. */
