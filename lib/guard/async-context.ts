@@ -30,8 +30,9 @@ export function keepContext(
   app: FastifyInstance,
   { asyncContext }: Pick<DecisionRules, 'asyncContext'>,
 ): void {
+  if (!asyncContext) return
   const root = rootScope(app)
-  if (!asyncContext || entering.has(root)) return
+  if (entering.has(root)) return
   entering.add(root)
   // One for all requests of an application. To look for it in each would cost more than all else here.
   let key: symbol | undefined

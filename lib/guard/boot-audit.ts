@@ -5,6 +5,7 @@ import { mistakenSegments } from '../routes/policy.ts'
 import type { Route } from '../routes/route.ts'
 import { applicationRoutes } from '../routes/route-capture.ts'
 import { type ListedPlace, routePlaces } from '../routes/route-list.ts'
+import { parameterNames } from '../routes/route-path.ts'
 import { added, type RouteRegistry, routeProblems } from '../routes/route-registry.ts'
 import { conflictError, decoratorConflicts } from './request-decorators.ts'
 import { guardedScopes } from './scopes.ts'
@@ -146,7 +147,8 @@ const MOST_NAMED = 10
  */
 function reportMistaken(routes: readonly Route[], rules: AuditRules, warn: Warn): void {
   const suspects = routes.filter(
-    ({ policy, url }) => policy?.noauth !== true && mistakenSegments(url, rules).length > 0,
+    ({ policy, url }) =>
+      policy?.noauth !== true && mistakenSegments(parameterNames(url), rules).length > 0,
   )
   warn(
     `these paths have a parameter that looks like the tenant segment, which is :${rules.tenantParameter}; rename it, or set tenantParameter`,

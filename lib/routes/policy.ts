@@ -79,7 +79,8 @@ export function compilePolicy(
   const { declared } = route
   const tenant = tenantOf(declared, rules)
   const problems = [...route.problems]
-  const segments = parameterNames(route.url).filter((name) => name === rules.tenantParameter)
+  const names = parameterNames(route.url)
+  const segments = names.filter((name) => name === rules.tenantParameter)
   const hasSegment = segments.length > 0
   // The router keeps the last one, and a proxy may have judged another.
   const hasSeveral = segments.length > 1 && !(declared.noauth && tenant === false)
@@ -103,7 +104,7 @@ export function compilePolicy(
   if (isUnproved) {
     problems.push(`confirmation is 'require', and the option confirmation is '${confirmation}'`)
   }
-  const mistaken = tenant === false ? [] : mistakenSegments(route.url, rules)
+  const mistaken = tenant === false ? [] : mistakenSegments(names, rules)
   problems.push(...mistaken)
   // Otherwise its handler might take the parameter for the tenant that was checked.
   const isClosed = mistaken.length > 0 || hasSeveral || unknown.length > 0 || isUnproved
@@ -155,14 +156,13 @@ function unknownChecks({ checks }: Declared, rules: PolicyRules): readonly strin
 }
 
 /**
- * Parameters that look like a tenant segment, in a path that has none. Without this check, the
+ * Of the parameters of a path without a tenant segment, those that look like one. Without this check, the
  * tenant of the route would be read from the query.
  */
 export function mistakenSegments(
-  url: string,
+  names: readonly string[],
   { tenantParameter }: Pick<PolicyRules, 'tenantParameter'>,
 ): string[] {
-  const names = parameterNames(url)
   if (names.includes(tenantParameter)) return []
   return names
     .filter((name) => resembles(name, tenantParameter) || resembles(name, 'tenant'))

@@ -117,8 +117,9 @@ export class CapturedRoute {
   constructor(scope: FastifyInstance, options: RouteOptions) {
     this.scope = scope
     this.#options = options
+    const config = configOf(options)
     // A copy of the config loses them.
-    const hidden = hiddenDeclarations(configOf(options))
+    const hidden = hiddenDeclarations(config)
     const handler = originals.get(options.handler) ?? options.handler
     const isTwin =
       options.method === 'HEAD' &&
@@ -127,7 +128,7 @@ export class CapturedRoute {
       last.handler === handler
     this.#facts = { scope, writtenUrl: options.url, hidden, isTwin }
     // Routes may share a config and a list of methods. What a hook writes is meant for one of them.
-    if (isObject(options.config)) options.config = { ...options.config }
+    if (options.config === config) options.config = { ...config }
     if (Array.isArray(options.method)) options.method = [...options.method]
     const takers: unknown = Object.getOwnPropertyDescriptor(options, TAKERS)?.value
     // Jest loads a copy for each test file, and gives each copy a Set of its own.

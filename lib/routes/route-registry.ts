@@ -66,12 +66,12 @@ export class RouteRegistry {
    * @throws ERR_AUTH_ROUTE_INVALID with the problems of every route that was seen
    */
   compile(moreProblems: () => readonly string[]): void {
-    const early = routesOf(this.#early ?? [])
-    const seen = routesOf([...this.#seen])
+    const early = this.#early ?? []
+    const seen = [...this.#seen]
     this.#earlyProblems = this.#compile(early, true)
     const problems = [
       ...this.#compile(seen, false),
-      ...halfAdded([...early, ...seen].flat()),
+      ...halfAdded([...early, ...seen]),
       ...moreProblems(),
     ]
     if (problems.length > 0) throw new ERR_AUTH_ROUTE_INVALID(problems.join('\n'))
@@ -83,8 +83,8 @@ export class RouteRegistry {
     return this.#earlyProblems
   }
 
-  #compile(written: readonly (readonly Route[])[], strict: boolean): string[] {
-    const mistakes = written.flatMap((routes) => {
+  #compile(written: readonly CapturedRoute[], strict: boolean): string[] {
+    const mistakes = written.flatMap(({ routes }) => {
       const found = routes.flatMap((route) => {
         const { policy, problems } = compilePolicy({ ...route, strict }, this.#rules)
         route.policy = policy
@@ -141,20 +141,14 @@ export class RouteRegistry {
 }
 
 /** A request for the part of a route that was added ends the process, early or not. */
-function halfAdded(routes: readonly Route[]): string[] {
-  const halves = routes.filter(({ isHalfAdded }) => isHalfAdded)
+function halfAdded(written: readonly CapturedRoute[]): string[] {
+  const halves = written.flatMap(({ routes }) => routes).filter(({ isHalfAdded }) => isHalfAdded)
   const found = 'Fastify refused a part of it, since another route is there'
   return routeProblems(halves.map((route) => ({ route, found })))
 }
 
 export function added(written: readonly CapturedRoute[]): readonly Route[] {
-  return routesOf(written)
-    .flat()
-    .filter((route) => route.routedMethods.length > 0)
-}
-
-function routesOf(written: readonly CapturedRoute[]): (readonly Route[])[] {
-  return written.map(({ routes }) => routes)
+  return written.flatMap(({ routes }) => routes).filter((route) => route.routedMethods.length > 0)
 }
 
 /** One line for each route. A mistake of a GET route in its HEAD twin is not repeated. */
