@@ -358,9 +358,8 @@ const applicationOptions = {
   /**
    * Functions that a route's `check` names: whether a user may do what it asks for, such as with a
    * row that is its own. They run just before the handler, and on an open route with null in the
-   * place of the authorization. `false`: 403 ERR_AUTH_NOT_PERMITTED;
-   * late, thrown or no boolean: 503 ERR_AUTH_CHECK_UNAVAILABLE; an error of ours that it throws is
-   * the refusal.
+   * place of the authorization. `false`: 403 ERR_AUTH_NOT_PERMITTED; late, thrown or no boolean:
+   * 503 ERR_AUTH_CHECK_UNAVAILABLE; an error of ours that it throws is the refusal.
    */
   checks: Type.Optional(Custom('an object of functions', isChecks, { hint: wrongCheck })),
 

@@ -72,9 +72,7 @@ function asNumbers(character: string): string {
   return units.map((unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`).join('')
 }
 
-/**
- * A text without credentials and queries of addresses, tokens and keys.
- */
+/** A text without credentials and queries of addresses, tokens and keys. */
 function withoutSecrets(text: string): string {
   return withoutCredentials(text)
     .replace(/([?#]).+/s, '$1***')

@@ -71,26 +71,14 @@ function loginWords({ stepUp }: Policy): string[] {
 const CHALLENGE = 'WWW-Authenticate'
 
 const REFUSALS = {
-  400: {
-    description: 'A tenant is required, or is not valid',
-    header: null,
-  },
-  401: {
-    description: 'An access token is required, or is not valid',
-    header: CHALLENGE,
-  },
+  400: { description: 'A tenant is required, or is not valid', header: null },
+  401: { description: 'An access token is required, or is not valid', header: CHALLENGE },
   403: {
     description: 'Access to the tenant is not permitted, or a required resource is missing',
     header: CHALLENGE,
   },
-  404: {
-    description: 'The tenant does not exist',
-    header: null,
-  },
-  503: {
-    description: 'The request cannot be decided now',
-    header: 'Retry-After',
-  },
+  404: { description: 'The tenant does not exist', header: null },
+  503: { description: 'The request cannot be decided now', header: 'Retry-After' },
 } as const
 
 /** The body of a refusal, unless the application formats its errors itself. */
@@ -99,12 +87,7 @@ export function errorSchema(): object {
   return {
     type: 'object',
     required: ['statusCode', 'error', 'message'],
-    properties: {
-      statusCode: { type: 'integer' },
-      code: text(),
-      error: text(),
-      message: text(),
-    },
+    properties: { statusCode: { type: 'integer' }, code: text(), error: text(), message: text() },
   }
 }
 

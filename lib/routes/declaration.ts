@@ -118,10 +118,7 @@ const TENANT_VALUES: readonly unknown[] = [true, false, undefined, 'required', '
  * A requirement that no user meets, not even a superuser. An unreadable requirement becomes this
  * one.
  */
-export const NEVER_MET: Requirement = Object.freeze({
-  mode: 'any',
-  ids: Object.freeze([]),
-})
+export const NEVER_MET: Requirement = Object.freeze({ mode: 'any', ids: Object.freeze([]) })
 
 /**
  * Reads a route's `config`, by own properties only. Mistakes are listed in `problems`; a wrong
@@ -132,10 +129,7 @@ export const NEVER_MET: Requirement = Object.freeze({
 export function readDeclaration(
   config: object,
   hidden = hiddenDeclarations(config),
-): {
-  declared: Declared
-  problems: string[]
-} {
+): { declared: Declared; problems: string[] } {
   const values = new Map<string, unknown>(Object.entries(config))
   const problems: string[] = []
   let isLost = false

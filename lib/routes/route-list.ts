@@ -94,11 +94,7 @@ export function wholeRoute({
 export function routePlaces(route: Route): readonly ListedPlace[] {
   const { url } = route
   const constraints = jsonConstraints(route.constraints)
-  return route.routedMethods.map((method) => ({
-    method,
-    url,
-    ...(constraints && { constraints }),
-  }))
+  return route.routedMethods.map((method) => ({ method, url, ...(constraints && { constraints }) }))
 }
 
 function entryOf(

@@ -35,10 +35,7 @@ export type IntrospectionOptions = {
   readonly url?: string
   /** The identifier of this API at the authorization server. */
   readonly clientId: string
-  /**
-   * Answers must be signed by the issuer (RFC 9701), and others are refused.
-   * @default false
-   */
+  /** Answers must be signed by the issuer (RFC 9701), and others are refused. @default false */
   readonly signed?: boolean
 } & (SecretOfClient | KeyOfClient)
 

@@ -35,10 +35,7 @@ export interface Attempt {
   readonly codes: readonly string[]
 }
 
-const UNAUTHENTICATED = {
-  status: 401,
-  codes: ['ERR_AUTH_TOKEN_INVALID', 'ERR_AUTH_TOKEN_MISSING'],
-}
+const UNAUTHENTICATED = { status: 401, codes: ['ERR_AUTH_TOKEN_INVALID', 'ERR_AUTH_TOKEN_MISSING'] }
 const FORBIDDEN = { status: 403, codes: ['ERR_AUTH_TENANT_FORBIDDEN'] }
 const SUSPENDED = { status: 403, codes: ['ERR_AUTH_TENANT_SUSPENDED'] }
 /** The guard lets the persona in. */
@@ -97,9 +94,7 @@ export function forbiddenAttempts(
   }
   const { issuer, loaded } = target
   if (policy.requirement !== null) {
-    add('without', MISSING, {
-      resources: { [hasTenant ? tenant : '*']: most, [elsewhere]: ids },
-    })
+    add('without', MISSING, { resources: { [hasTenant ? tenant : '*']: most, [elsewhere]: ids } })
     // A resolver may name a tenant if the url names none.
     const isResolved = loaded.settings.resolveTenant !== undefined
     if (policy.tenant === 'query' && policy.mayBeAbsent && !isResolved) {

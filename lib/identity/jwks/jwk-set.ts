@@ -110,9 +110,7 @@ function readKeys(jwks: unknown): readonly VerificationKey[] {
   return [...distinct.values()].sort((a, b) => (a.fingerprint < b.fingerprint ? -1 : 1))
 }
 
-/**
- * The kind of a document that is no JWK set, for common mistakes with addresses.
- */
+/** The kind of a document that is no JWK set, for common mistakes with addresses. */
 function inPlaceOfSet(value: unknown): string {
   if (Array.isArray(value)) return 'this is a list; a JWK set is an object whose "keys" is the list'
   if (!isObject(value)) return 'not a JWK set'

@@ -55,9 +55,11 @@ const LISTS = ['key_ops', 'oth']
  */
 export function withoutEmptyMembers(member: unknown): unknown {
   if (!isObject(member)) return member
-  const isEmpty = (name: string, value: unknown) =>
-    value === null || (LISTS.includes(name) && Array.isArray(value) && value.length === 0)
-  return Object.fromEntries(Object.entries(member).filter(([name, value]) => !isEmpty(name, value)))
+  const filled = Object.entries(member).filter(
+    ([name, value]) =>
+      value !== null && !(LISTS.includes(name) && Array.isArray(value) && value.length === 0),
+  )
+  return Object.fromEntries(filled)
 }
 
 /**

@@ -43,10 +43,7 @@ export function outlivesDenyList(token: TokenInfo): boolean {
   return outliving.has(token)
 }
 
-/**
- * The last moment of a Date, in milliseconds since the epoch; the first is as far before
- * it.
- */
+/** The last moment of a Date, in milliseconds since the epoch; the first is as far before it. */
 const END_OF_TIME = 8.64e15
 
 /**

@@ -160,7 +160,5 @@ export function proofTable({ max = 500_000 }: { readonly max?: number } = {}): P
     if (Number.isNaN(end)) throw new TypeError('the end of a proof is no date')
     return proofs.note(key, end)
   }
-  return Object.defineProperty(Object.assign(note, { size: 0 }), 'size', {
-    get: () => proofs.size,
-  })
+  return Object.defineProperty(Object.assign(note, { size: 0 }), 'size', { get: () => proofs.size })
 }

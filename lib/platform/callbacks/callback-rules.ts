@@ -50,10 +50,7 @@ export interface CallbackRules<A, K = A> extends Omit<AnswerRules<A>, 'read'> {
   /** Bounds the memory of the answers, and apart from them of those that say no. */
   readonly weight?: WeightRules<K>
   /** A cache for answers that say no. It has a table of its own, because strangers make up keys. */
-  readonly refusals?: {
-    is(value: K): boolean
-    readonly maxKept: number
-  }
+  readonly refusals?: { is(value: K): boolean; readonly maxKept: number }
   /**
    * Seconds beyond its time for which the last good answer serves while a newer one cannot be had:
    * while the function throws or is late, or has no place.

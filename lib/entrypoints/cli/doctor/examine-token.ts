@@ -163,10 +163,7 @@ function refusalsOf(
   const { alg, type } = header
   const { algorithms, tokenTypes, issuer, audience, addresses } = rules
   const { confirmation, clockTolerance } = rules
-  const own = {
-    algorithms: new Set([alg]),
-    tokenTypes: new Set([type]),
-  }
+  const own = { algorithms: new Set([alg]), tokenTypes: new Set([type]) }
   const anybody = { confirmation: 'ignore' } as const
   const registered = registeredClaims(claims)
   const checks: readonly (() => unknown)[] = [

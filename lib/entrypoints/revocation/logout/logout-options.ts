@@ -39,9 +39,7 @@ const MEMBERS = {
     { default: '/backchannel-logout' },
   ),
   sessionless: Type.Optional(
-    Type.Union([Type.Literal('subject'), Several], {
-      expected: "'subject' or a list of issuers",
-    }),
+    Type.Union([Type.Literal('subject'), Several], { expected: "'subject' or a list of issuers" }),
   ),
 }
 

@@ -97,10 +97,7 @@ function setOnceBy(client: RedisProofClient): SetOnce {
   // Its answers are texts, even if the application wants Buffers.
   const commands = client.withTypeMapping({})
   return (key, milliseconds) =>
-    commands.set(key, '1', {
-      expiration: { type: 'PX', value: milliseconds },
-      condition: 'NX',
-    })
+    commands.set(key, '1', { expiration: { type: 'PX', value: milliseconds }, condition: 'NX' })
 }
 
 /**
