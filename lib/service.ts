@@ -72,6 +72,8 @@ export class AuthService {
     const waits = new PendingRequests()
     const rules = composeGuardRules(this.#loaded, this.#parts, { waits, server: app.server })
     const registry = addGuard(app, settings, rules)
+    const { authenticator } = this.#parts
+    registerGuard({ scope: app, registry, loaded: this.#loaded, authenticator, waits })
     const pluginOrder = new PluginOrder(app, registry.early?.map(({ scope }) => scope) ?? [])
     app.decorate<AuthService>('authService', this)
     decorateRequest(app)
@@ -94,8 +96,6 @@ export class AuthService {
       if (this.#installations.remove(app)) this.close()
     })
     this.#installations.add(app, registry)
-    const { authenticator } = this.#parts
-    registerGuard({ scope: app, registry, loaded: this.#loaded, authenticator, waits })
     for (const part of this.#parts.background) part.open()
   }
 

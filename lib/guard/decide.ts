@@ -140,14 +140,14 @@ function decideByNewerRights(
   })
 }
 
-const COUNTS_AS_GUEST = 'tenant auth: a user counts as a guest'
-
 /** A token for the address of another tenant is none here, not even that of a superuser. */
 function addressRefusal(addressed: AddressedTenants, context: Deciding): AuthError {
   context.principal = null
   context.verified = null
   return addressed.refusal(context.tenant)
 }
+
+const COUNTS_AS_GUEST = 'tenant auth: a user counts as a guest'
 
 /** On a route for guests, a user who may not act for the tenant is a guest. */
 function withoutRights(principal: Principal, context: Deciding): MaybePromise<Decision> {

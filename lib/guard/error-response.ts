@@ -177,7 +177,7 @@ function challengesOf(rules: ChallengeRules) {
     const fault = `${error === undefined ? '' : `, error="${error}"`}${needsScope ? '' : details}`
     if (!senderProofs.dpop) return `${bearer}${fault}${wanted}${metadata}`
     // A bearer token may be bound to a certificate.
-    const takesBearer = senderProofs.certificate || !mustBeBound(request)
+    const takesBearer = senderProofs.certificate || !authContextOf(request)?.policy.mustBeBound
     const isDpop = !takesBearer || usedDpop(request)
     const ofDpop = `${dpop}${isDpop ? fault : ''}${wanted}${metadata}`
     return takesBearer ? [`${bearer}${isDpop ? '' : fault}${wanted}${metadata}`, ofDpop] : ofDpop
@@ -205,10 +205,6 @@ function usedDpop(request: FastifyRequest): boolean {
   const context = authContextOf(request)
   const isProved = request.headers.authorization === undefined && context?.principal
   return isProved ? context.possession?.bound === 'dpop' : countsAsDpop(request)
-}
-
-function mustBeBound(request: FastifyRequest): boolean {
-  return authContextOf(request)?.policy.mustBeBound === true
 }
 
 /** Scopes of routes, whose ids are frozen. */

@@ -31,7 +31,7 @@ import { bindLog, recordDecision } from './decision-events.ts'
 import { errorResponse, type ResponseRules } from './error-response.ts'
 import { doneInPlace, noteProbeEnd, ProbedRequest } from './probe-gate.ts'
 import { readsDeclared } from './request-decorators.ts'
-import { claimScope } from './scopes.ts'
+import { assertUnguarded } from './scopes.ts'
 
 export interface GuardRules extends DecisionRules, ResponseRules {
   readonly checks?: Checks | undefined
@@ -47,7 +47,7 @@ export function addGuard(
   policies: PolicyRules,
   rules: GuardRules,
 ): RouteRegistry {
-  claimScope(app)
+  assertUnguarded(app)
   const registry = new RouteRegistry(app, policies, readsDeclared)
 
   /** @param before the decision at the first hook; null: there was none */

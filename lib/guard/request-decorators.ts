@@ -78,15 +78,13 @@ export function decoratorConflicts(guarded: FastifyInstance, scope: FastifyInsta
   while (maker !== undefined && maker !== end) {
     const { prototype, props } = maker
     for (const name of NAMES) {
-      if (Object.hasOwn(prototype, name) || hasKey(props, name)) found.add(name)
+      const isAssigned =
+        Array.isArray(props) && props.some((prop: unknown) => Object(prop).key === name)
+      if (isAssigned || Object.hasOwn(prototype, name)) found.add(name)
     }
     maker = asConstructor(Reflect.getPrototypeOf(maker))
   }
   return [...found]
-}
-
-function hasKey(props: unknown, name: string): boolean {
-  return Array.isArray(props) && props.some((prop: unknown) => Object(prop).key === name)
 }
 
 /** The error of a boot in which somebody else decorates guarded requests with our names. */

@@ -7,29 +7,6 @@ import type { PendingRequests } from '../platform/callbacks/pending-requests.ts'
 import { isWithin, rootScope } from '../routes/fastify-scope.ts'
 import type { RouteRegistry } from '../routes/route-registry.ts'
 
-/** The guarded scopes of each application. */
-const scopesOf = new WeakMap<object, readonly FastifyInstance[]>()
-
-/**
- * Notes a scope as guarded. Scopes beside each other are independent. A scope below a guarded one
- * would be guarded twice, in either order of installing.
- *
- * @throws ERR_AUTH_CONFIG_INVALID for a scope that is guarded already, or below or around one
- */
-export function claimScope(app: FastifyInstance): void {
-  const guarded = guardedScopes(app)
-  if (guarded.some((scope) => isWithin(scope, app) || isWithin(app, scope))) {
-    throw new ERR_AUTH_CONFIG_INVALID(
-      'tenant auth: expected one guard in a scope and below it, found a second (code): register the plugin once',
-    )
-  }
-  scopesOf.set(rootScope(app), [...guarded, app])
-}
-
-export function guardedScopes(app: FastifyInstance): readonly FastifyInstance[] {
-  return scopesOf.get(rootScope(app)) ?? []
-}
-
 /** A guard in its scope, as the tools and further plugins find it. */
 export interface InstalledGuard {
   readonly scope: FastifyInstance
@@ -40,7 +17,21 @@ export interface InstalledGuard {
   readonly waits: PendingRequests
 }
 
+/** The guards of each application. The key is its root. */
 const installed = new WeakMap<object, readonly InstalledGuard[]>()
+
+/**
+ * Scopes beside each other are independent. A scope below a guarded one would be guarded twice, in
+ * either order of installing.
+ *
+ * @throws ERR_AUTH_CONFIG_INVALID for a scope that is guarded already, or below or around one
+ */
+export function assertUnguarded(app: FastifyInstance): void {
+  if (installedGuards(app).length === 0) return
+  throw new ERR_AUTH_CONFIG_INVALID(
+    'tenant auth: expected one guard in a scope and below it, found a second (code): register the plugin once',
+  )
+}
 
 export function registerGuard(guard: InstalledGuard): void {
   const { scope, loaded } = guard
@@ -70,6 +61,11 @@ const SHOWN = Symbol.for('fastify-tenant-auth.guard')
 /** Undefined: there is no guard in the very scope, or it is of a copy that shows nothing. */
 export function shownGuard(scope: FastifyInstance): ShownGuard | undefined {
   return Object.getOwnPropertyDescriptor(scope, SHOWN)?.value
+}
+
+/** The guarded scopes of an application. */
+export function guardedScopes(app: FastifyInstance): readonly FastifyInstance[] {
+  return installed.get(rootScope(app))?.map(({ scope }) => scope) ?? []
 }
 
 /** The guards of a scope: those in it and below it, or the one around it. */
