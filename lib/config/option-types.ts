@@ -90,6 +90,16 @@ export const OneOf = <const Word extends string>(words: readonly Word[], fallbac
     ),
   )
 
+/** A list of at least one of these words. */
+export const ListOf = <const Word extends string>(words: readonly Word[], options: object = {}) =>
+  Type.Unsafe<readonly Word[]>(
+    Type.Array(Type.Union(words.map((word) => Type.Literal(word))), {
+      minItems: 1,
+      expected: `a list of ${words.join(', ')}`,
+      ...options,
+    }),
+  )
+
 export const Switch = (fallback: boolean, expected = 'a boolean (in the INI file yes or no)') =>
   Type.Boolean({ default: fallback, expected })
 
@@ -133,14 +143,7 @@ function hintForText(value: unknown): string | undefined {
 }
 
 export const Algorithms = (options: object = {}) =>
-  Type.Unsafe<readonly string[]>(
-    Type.Array(Type.Union(supportedAlgorithms.map((name) => Type.Literal(name))), {
-      minItems: 1,
-      expected: `a list of ${supportedAlgorithms.join(', ')}`,
-      hint: hintForSecrets,
-      ...options,
-    }),
-  )
+  ListOf(supportedAlgorithms, { hint: hintForSecrets, ...options })
 
 /** Their secret would have to stand where public keys do. */
 function hintForSecrets(value: unknown): string | undefined {

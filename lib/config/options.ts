@@ -23,6 +23,7 @@ import {
   isHttpUrl,
   KeysUrl,
   List,
+  ListOf,
   MapClaims,
   Names,
   OneOf,
@@ -414,13 +415,10 @@ const applicationOptions = {
    * @default none
    */
   logBindings: Type.Optional(
-    Type.Unsafe<readonly LogBinding[]>(
-      Type.Array(Type.Union(LOG_BINDINGS.map((name) => Type.Literal(name))), {
-        minItems: 1,
-        uniqueItems: true,
-        expected: `a list of ${LOG_BINDINGS.join(', ')}, each once`,
-      }),
-    ),
+    ListOf(LOG_BINDINGS, {
+      uniqueItems: true,
+      expected: `a list of ${LOG_BINDINGS.join(', ')}, each once`,
+    }),
   ),
 }
 

@@ -3,7 +3,7 @@ import { types } from 'node:util'
 import * as Type from '@sinclair/typebox'
 import { compactVerify, errors } from 'jose'
 import { entryPointOptions } from '../../config/option-reader.ts'
-import { Custom, Text } from '../../config/option-types.ts'
+import { Custom, ListOf, Text } from '../../config/option-types.ts'
 import { AuthError } from '../../errors.ts'
 import type { OpaqueAnswer } from '../../identity/authentication/opaque-tokens.ts'
 import { type CompactJws, JoseHeaders, parseCompactJws } from '../../identity/jwt/compact-jws.ts'
@@ -41,13 +41,7 @@ const MEMBERS = {
   ),
   issuer: Text('a string without white space', { pattern: '^\\S+$' }),
   audience: Type.Optional(Text('a non-empty string')),
-  algorithms: Type.Unsafe<readonly SymmetricAlgorithm[]>(
-    Type.Array(Type.Union(ALGORITHMS.map((name) => Type.Literal(name))), {
-      minItems: 1,
-      default: ['HS256'],
-      expected: `a list of ${ALGORITHMS.join(', ')}`,
-    }),
-  ),
+  algorithms: ListOf(ALGORITHMS, { default: ['HS256'] }),
 }
 
 /**

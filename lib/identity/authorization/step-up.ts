@@ -32,9 +32,10 @@ export function readStepUp(value: unknown): StepUp | undefined {
   const own = knownMembers(value, ['acr', 'maxAge'])
   if (own === undefined || own.size === 0) return undefined
   const acr = own.has('acr') ? readAcr(own.get('acr')) : []
-  const maxAge = own.has('maxAge') ? readMaxAge(own.get('maxAge')) : null
-  if (acr === undefined || maxAge === undefined) return undefined
-  return Object.freeze({ acr: Object.freeze(acr), maxAge })
+  const maxAge = own.get('maxAge')
+  const isGiven = isMaxAge(maxAge)
+  if (acr === undefined || isGiven !== own.has('maxAge')) return undefined
+  return Object.freeze({ acr: Object.freeze(acr), maxAge: isGiven ? maxAge : null })
 }
 
 /** Undefined if it is empty, or holds anything else. */
@@ -42,10 +43,6 @@ function readAcr(value: unknown): string[] | undefined {
   // A copy turns holes into `undefined`, which `every` checks.
   const values: unknown[] = Array.isArray(value) ? [...value] : [value]
   return values.length > 0 && values.every(isAcr) ? [...new Set(values)] : undefined
-}
-
-function readMaxAge(value: unknown): number | undefined {
-  return isMaxAge(value) ? value : undefined
 }
 
 /**
