@@ -3,6 +3,7 @@ import { METHODS } from 'node:http'
 import { isDeepStrictEqual } from 'node:util'
 import type { FastifyInstance, HTTPMethods } from 'fastify'
 import { ProbedRequest, type ProbeEnd, ProbeStopped, probeEndOf } from '../../guard/probe-gate.ts'
+import { PendingRequests } from '../../platform/callbacks/pending-requests.ts'
 import { CLOSED_POLICY, type Policy } from '../../routes/policy.ts'
 import type { Attempt } from './personas.ts'
 
@@ -42,7 +43,11 @@ export async function sendProbe(
   const sent = { method, url, headers, ...(payload && { payload }) }
   const inject = async () => app.inject({ ...sent, Request: ProbedRequest })
   try {
-    const { statusCode, raw } = await withTimeLimit(inject(), `${method} ${routeUrl}`)
+    const why = `${method} ${routeUrl} was not answered within ${MOST_SECONDS} seconds: a hook hijacks the request, or does not go on`
+    const late = () => new Error(`probe: ${why}`)
+    // Without a timer that keeps the process alive, Node would end before the route is named.
+    const limit = { milliseconds: MOST_SECONDS * 1000, late, ended: late, keepsAlive: true }
+    const { statusCode, raw } = await new PendingRequests().waitWithin(inject(), limit)
     const end = probeEndOf(raw.req)
     const isOfOthers = isBehindOthers && end === undefined && statusCode === 400
     return { attempt, status: statusCode, end, isOfOthers }
@@ -50,20 +55,6 @@ export async function sendProbe(
     if (!(error instanceof ProbeStopped)) throw error
     const status = error.end.url === undefined ? 404 : 204
     return { attempt, status, end: error.end, isOfOthers: false }
-  }
-}
-
-/** The timer keeps the process alive: without it, Node would end before the route is named. */
-async function withTimeLimit<T>(answer: Promise<T>, route: string): Promise<T> {
-  let timer: NodeJS.Timeout | undefined
-  const limit = new Promise<never>((_resolve, reject) => {
-    const why = `${route} was not answered within ${MOST_SECONDS} seconds: a hook hijacks the request, or does not go on`
-    timer = setTimeout(() => reject(new Error(`probe: ${why}`)), MOST_SECONDS * 1000)
-  })
-  try {
-    return await Promise.race([answer, limit])
-  } finally {
-    clearTimeout(timer)
   }
 }
 
