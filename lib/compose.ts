@@ -13,7 +13,7 @@ import { BEARER, BEARER_OR_DPOP } from './identity/authentication/extract-token.
 import type { Issuers } from './identity/authentication/issuers.ts'
 import { JwtVerifier } from './identity/authentication/jwt-verifier.ts'
 import { OpaqueTokens } from './identity/authentication/opaque-tokens.ts'
-import { denialsOf, watchOf } from './identity/authentication/revocation-check.ts'
+import { denyListOf } from './identity/authentication/revocation-check.ts'
 import { VerifiedTokens } from './identity/authentication/verified-tokens.ts'
 import { ActAs } from './identity/authorization/act-as.ts'
 import type { Authorization } from './identity/authorization/authorization.ts'
@@ -46,8 +46,12 @@ export interface ServiceParts {
   readonly background: readonly Background[]
   /** The functions among the options that work in the background. */
   readonly lifecycles: readonly Lifecycle[]
-  /** Parts of the background that end first: these functions, and the callers. */
-  readonly drained: readonly DrainedPart[]
+  /**
+   * Parts of the background that end before the last application closes its server: these functions,
+   * and the callers. A pool that the application ends in a hook waits for the connections that are
+   * taken from it.
+   */
+  readonly drained: readonly Background[]
   readonly counts: DecisionCounts
   /** Members are undefined if `isRevoked` is no deny list. */
   readonly denyList: Pick<GuardRules, 'denies' | 'watchRevocation'>
@@ -67,7 +71,7 @@ export function composeParts(loaded: LoadedSettings, log: OperatorLog): ServiceP
   const lifecycles = lifecyclesOf(loaded)
   const counts = new DecisionCounts()
   const { clockTolerance, asyncContext, isRevoked, confirmation } = settings
-  const denyList = { denies: denialsOf(isRevoked), watchRevocation: watchOf(isRevoked) }
+  const denyList = denyListOf(isRevoked)
   const callers = new Callers({
     authenticator,
     knownTenants,
@@ -211,14 +215,6 @@ interface Background {
   readonly isReady: boolean
 }
 
-interface DrainedPart extends Background {
-  /**
-   * Called before the last application closes its server. A pool that the application ends in a
-   * hook waits for the connections that are taken from it.
-   */
-  drain(): void
-}
-
 /** The functions among the options that work in the background. Dev mode calls none of them. */
 function lifecyclesOf({ settings, mockUser }: LoadedSettings): Lifecycle[] {
   const functions = mockUser ? [] : [settings.opaqueToken, settings.isRevoked]
@@ -230,17 +226,13 @@ function composeCallback(
   lifecycle: Lifecycle,
   { settings, issuers }: LoadedSettings,
   log: OperatorLog,
-): DrainedPart {
+): Background {
   const accepted: AcceptedIssuers =
     typeof issuers === 'function'
       ? 'dynamic'
       : issuers.flatMap<string | undefined>(({ issuer }) => issuer ?? [undefined])
   const { clockTolerance } = settings
   let isOpen = false
-  const close = (): void => {
-    if (isOpen) lifecycle.close()
-    isOpen = false
-  }
   return {
     open() {
       if (isOpen) return
@@ -251,8 +243,10 @@ function composeCallback(
       )
       isOpen = true
     },
-    close,
-    drain: close,
+    close() {
+      if (isOpen) lifecycle.close()
+      isOpen = false
+    },
     get isReady() {
       return lifecycle.isReady
     },

@@ -90,7 +90,7 @@ export class AuthService {
     app.addHook('preClose', async () => {
       waits.end()
       if (!this.#installations.beginClose(app)) return
-      for (const part of this.#parts.drained) part.drain()
+      for (const part of this.#parts.drained) part.close()
     })
     app.addHook('onClose', async () => {
       if (this.#installations.remove(app)) this.close()

@@ -73,10 +73,6 @@ export class Callers {
     for (const watched of [...this.#watched]) watched.abort(closed())
   }
 
-  drain(): void {
-    this.close()
-  }
-
   /**
    * @throws TypeError before the first installation, and for wrong arguments
    * @throws the refusals of a guarded request

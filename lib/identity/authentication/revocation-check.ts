@@ -89,19 +89,16 @@ export const WATCH: unique symbol = Symbol('fastify-tenant-auth.watch')
  */
 export type WatchRevocation = (token: TokenInfo, onRevoked: () => void) => () => void
 
-/** The watch of an option's value; undefined if it can only be asked. */
-export function watchOf(value: unknown): WatchRevocation | undefined {
-  return isDenyList(value) ? value[WATCH] : undefined
-}
-
 /** A deny list that is `isRevoked`. It answers at once, and throws if it does not know. */
 export type Denies = (userInfo: UserInfo, token: TokenInfo) => boolean
 
-/** The deny list that is an option's value; undefined: it is another function, or none. */
-export function denialsOf(
+/** The deny list that is an option's value; without members: it is another function, or none. */
+export function denyListOf(
   value: ((userInfo: UserInfo, token: TokenInfo) => unknown) | undefined,
-): Denies | undefined {
-  return isDenyList(value) ? (userInfo, token) => value(userInfo, token) !== false : undefined
+): { readonly denies: Denies | undefined; readonly watchRevocation: WatchRevocation | undefined } {
+  if (!isDenyList(value)) return { denies: undefined, watchRevocation: undefined }
+  const denies: Denies = (userInfo, token) => value(userInfo, token) !== false
+  return { denies, watchRevocation: value[WATCH] }
 }
 
 /** True: a watched function. It looks at the token alone, and answers at once. */
