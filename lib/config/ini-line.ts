@@ -1,7 +1,6 @@
 import ini from 'ini'
 import { showValue } from './redact.ts'
 
-/** One line of an INI file. */
 type IniLine =
   | { readonly kind: 'blank' }
   | { readonly kind: 'section'; readonly name: string }
@@ -74,7 +73,6 @@ function withoutComment(text: string): string {
   return start === -1 ? text : text.slice(0, start).trimEnd()
 }
 
-/** The reason why a value cannot be read. */
 export class UnreadableValue {
   readonly expected: string
   readonly found: string
@@ -150,7 +148,6 @@ function unquotable(text: string): UnreadableValue {
 
 type OptionSection = 'auth' | 'tenants'
 
-/** The section of an issuer. */
 export type IssuerSection = `auth.${string}`
 
 /** The sections that are ours. All others belong to the application. */
@@ -159,7 +156,6 @@ export type SectionName = OptionSection | typeof IMPLIES | IssuerSection
 /** The section of the option `implies`, whose keys are resource ids. */
 export const IMPLIES = 'implies'
 
-/** Our sections, as a message names them. */
 export const OUR_SECTIONS = '[auth], [auth.NAME], [tenants] or [implies]'
 
 const WORDS: readonly OptionSection[] = ['auth', 'tenants']

@@ -33,7 +33,6 @@ const CODE_ONLY: readonly string[] = [
   'clientCertificate',
 ] satisfies OptionName[]
 
-/** Options with a section of their own. */
 const OWN_SECTION: readonly string[] = ['tenants', 'implies'] satisfies OptionName[]
 
 /** The key in `[tenants]` that stands beside `ids`. */

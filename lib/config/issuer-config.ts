@@ -9,10 +9,8 @@ import type { Options, Settings } from './options.ts'
 import { Problems } from './problems.ts'
 import { showValue } from './redact.ts'
 
-/** The reader of the guard's options. */
 export type OptionsReader = OptionReader<typeof Options.properties>
 
-/** The reader of the rules of one issuer. */
 export type IssuerReader = OptionReader<typeof Rules.properties>
 
 /**
@@ -45,7 +43,6 @@ export function checkIssuers(
   }
 }
 
-/** Checks the rules of one issuer together. */
 function checkIssuer(rules: IssuerReader, isAudienceGiven: boolean): void {
   if (!rules.has('issuer')) rules.refuseMissing('issuer')
   if (rules.keySet === NO_KEYS) refuseNoKeys(rules)
@@ -78,7 +75,6 @@ function refuseBoth(options: OptionsReader): void {
   }
 }
 
-/** Checks the option `issuer` if no option gives its keys. */
 function checkKeyless(options: OptionsReader): void {
   const [first, ...others] = [options.right.issuer ?? []].flat()
   if (others.length === 0) {
@@ -110,7 +106,6 @@ function refuseRepeated(list: readonly IssuerReader[]): void {
   }
 }
 
-/** The options that the rules of an issuer fall back to. */
 type Fallbacks = Pick<Settings, 'audience' | 'resource' | 'algorithms' | 'tokenTypes' | 'mapClaims'>
 
 /** The rules of an issuer, or the options if they are the rules. */

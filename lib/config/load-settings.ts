@@ -41,7 +41,6 @@ export interface LoadedSettings {
   readonly rights: RightsRules
   /** The addresses of `resource`, if each tenant has one of its own. */
   readonly addresses: TenantAddresses | undefined
-  /** The INI file, as it was given. */
   readonly configFile: string | undefined
 }
 

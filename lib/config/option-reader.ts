@@ -8,7 +8,6 @@ import { isPlainData, ownMembers, Problems, type Source } from './problems.ts'
 import { showHidden, showReason, showValue } from './redact.ts'
 import { isOptional, isRight } from './schema-check.ts'
 
-/** A value that somebody gave. */
 interface Given {
   readonly value: unknown
   /** The value as a message shows it, if that is another one. */
@@ -36,7 +35,6 @@ export class OptionReader<Members extends TProperties> {
     this.#problems = problems
   }
 
-  /** Takes all members of an object. */
   takeObject(given: unknown, self: Source): void {
     const own = ownMembers(given, self, this.#placeOf, this.#problems)
     for (const [name, value] of own) this.takeMember(name, value)
@@ -149,7 +147,6 @@ function hasRequired<Schema extends TSchema>(
   return true
 }
 
-/** The reader of the options of a function of an entry point. */
 export function entryPointOptions<Members extends TProperties>(
   name: string,
   given: unknown,

@@ -46,7 +46,6 @@ class NamedCheck {
     this.#line.end(CLOSED)
   }
 
-  /** The refusal of an admitted request; null: the check holds. */
   async refusalOf(context: AuthContext): Promise<AuthError | null> {
     const { authorization, request, rules } = context
     const refuse = (reason: string) => unavailable(`the check ${this.#name} ${reason}`)
@@ -82,7 +81,6 @@ class NamedCheck {
   }
 }
 
-/** The checks of a service, by their names. */
 export class Checks {
   readonly #checks: ReadonlyMap<string, NamedCheck>
 

@@ -32,7 +32,6 @@ export interface DecisionRules extends CallRules {
   readonly tenantParameter: string
   readonly tenantQuery: string
   readonly resolveTenant?: ResolveTenant | undefined
-  /** Logs why `resolveTenant` gave no answer. */
   readonly reportTenant?: ReportFailure
   /** Seconds for one call of `resolveTenant`. */
   readonly timeout: number
@@ -49,7 +48,6 @@ export interface Deciding extends Finding {
   tenant: string | null
   required: readonly string[] | null
   isRenewed: boolean
-  /** Null until it is admitted. */
   readonly membership: Membership | null
   readonly error: AuthError | null
 }

@@ -184,7 +184,6 @@ function challengesOf(rules: ChallengeRules) {
   }
 }
 
-/** Finds the document of a request's tenant. */
 function documentsByTenant({ resource, tenantParameter }: ChallengeRules) {
   if (resource === undefined) return undefined
   const documents = new TenantAddresses(metadataAddress(resource), tenantParameter)

@@ -13,7 +13,6 @@ export interface InstalledGuard {
   readonly registry: RouteRegistry
   readonly loaded: LoadedSettings
   readonly authenticator: Authenticator
-  /** The waits of its requests. */
   readonly waits: PendingRequests
 }
 
@@ -63,7 +62,6 @@ export function shownGuard(scope: FastifyInstance): ShownGuard | undefined {
   return Object.getOwnPropertyDescriptor(scope, SHOWN)?.value
 }
 
-/** The guarded scopes of an application. */
 export function guardedScopes(app: FastifyInstance): readonly FastifyInstance[] {
   return installed.get(rootScope(app))?.map(({ scope }) => scope) ?? []
 }

@@ -26,7 +26,6 @@ export interface DocumentStats extends DocumentState {
   readonly name: string
 }
 
-/** The parts of a service that have figures. */
 interface StatsSources {
   readonly authenticator: Authenticator
   readonly knownTenants: KnownTenants

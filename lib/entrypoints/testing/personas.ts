@@ -38,7 +38,6 @@ export interface Attempt {
 const UNAUTHENTICATED = { status: 401, codes: ['ERR_AUTH_TOKEN_INVALID', 'ERR_AUTH_TOKEN_MISSING'] }
 const FORBIDDEN = { status: 403, codes: ['ERR_AUTH_TENANT_FORBIDDEN'] }
 const SUSPENDED = { status: 403, codes: ['ERR_AUTH_TENANT_SUSPENDED'] }
-/** The guard lets the persona in. */
 const ADMITTED = { status: 204, codes: [] }
 
 /** True: the policy admits the persona, so that the validation may refuse the request. */
@@ -184,7 +183,6 @@ export function personaHeaders(
     }
   }
 
-  /** The audience of a token for a tenant, if each has an address. */
   const audienceFor = (tenant: string | null) => {
     const address = tenant === null ? undefined : loaded.addresses?.of(tenant)
     return address === undefined ? {} : { audience: [authority.audience, address] }
@@ -258,7 +256,6 @@ export async function goodTokenRefusal(
   return found instanceof AuthError ? `refused: ${found.code}, ${found.reason}` : null
 }
 
-/** A persona with a token. */
 interface Known extends Pick<Attempt, 'isExpired' | 'isBound' | 'login'> {
   readonly resources: Resources
   readonly more: Pick<TestTokenOptions, 'audience'>

@@ -84,7 +84,6 @@ export class DynamicIssuers implements Issuers {
   readonly #rules: DynamicIssuersRules
   readonly #answers: CachedCallback<IssuerEntry | null, Held | null>
   readonly #table: IssuerTable<Held | null>
-  /** The number of calls of `forget()`. */
   #forgotten = 0
   /** The number of issuers that had proved a token and were displaced, since the last warning. */
   #displaced = 0

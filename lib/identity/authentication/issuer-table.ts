@@ -95,7 +95,6 @@ export class IssuerTable<T> implements AnswerTable<T> {
     if (entry !== undefined) entry.isUsed = true
   }
 
-  /** A request begins to wait for its keys. */
   beginWait(iss: string): void {
     this.#waits.set(iss, (this.#waits.get(iss) ?? 0) + 1)
     move(iss, this.#unproved, this.#awaited)

@@ -96,7 +96,6 @@ export class Issuer {
     return this.keys.current() !== undefined
   }
 
-  /** @throws ERR_AUTH_KEYS_UNAVAILABLE */
   async refreshKeys(): Promise<void> {
     if (!(await this.keys.reload())) throw keysUnavailable(this.keys)
   }
@@ -247,17 +246,14 @@ export class Issuer {
 
 /** An issuer as it is configured: checked, copied, with what it falls back to filled in. */
 export interface IssuerEntry {
-  /** The name in logs and `stats()`. */
   readonly name: string
   /** Accepted `iss` claims; undefined: not checked. Several share the keys. */
   readonly issuer: readonly string[] | undefined
-  /** The tenants that it may speak for; `*`: every one. */
   readonly tenants: '*' | readonly string[]
   /** Accepted `aud` claims, one of which a token must name; undefined: not checked. */
   readonly audience: readonly string[] | undefined
   /** The JWK set itself, as JSON: the application may change its own. */
   readonly publicKeys: string | undefined
-  /** The keys of that set. */
   readonly keySet: KeySet | undefined
   /** Address of the JWK set. Without it, and without `publicKeys`: the issuer is discovered. */
   readonly publicKeysUrl: string | undefined

@@ -4,11 +4,9 @@ import type { MaybePromise } from '../../platform/runtime/maybe-promise.ts'
 import { mismatch, tokenRefusal } from '../jwt/token-refusal.ts'
 import type { Issuer } from './issuer.ts'
 
-/** The trusted issuers. */
 export interface Issuers {
   open(): void
   close(): void
-  /** True: tokens of the configured issuers can be verified now. */
   readonly isReady: boolean
   /** True: a function of the application names the issuers. */
   readonly areDynamic: boolean

@@ -120,7 +120,6 @@ export function changedIssuerRefusal(): AuthError {
   return withoutStack(() => new ERR_AUTH_ISSUERS_UNAVAILABLE(1, reason))
 }
 
-/** A token that is being verified. */
 interface Proving<T> {
   readonly claimed: Claimed
   readonly kid: string | undefined

@@ -102,7 +102,6 @@ export class OpaqueTokens {
     this.#answers.open()
   }
 
-  /** Ends the questions that are open. */
   close(): void {
     this.#answers.close()
   }

@@ -92,7 +92,6 @@ export class TokenCache<T> {
     this.#add({ token: own, hash, value, weight, isTwin, isUsed: false, ...links })
   }
 
-  /** Drops the entries whose values fit. */
   forget(fits: (value: T) => boolean): void {
     let entry = this.#oldest
     while (entry !== undefined) {

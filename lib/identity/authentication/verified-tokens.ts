@@ -69,7 +69,6 @@ export class VerifiedTokens {
     return { size, hits: this.#hits, misses: this.#misses, evictions }
   }
 
-  /** Drops the tokens that fit. */
   forget(fits: (verified: Verified) => boolean): void {
     this.#cache.forget(fits)
   }
@@ -86,7 +85,6 @@ function sizeOf({ issuer, sub, jti, sid }: TokenNames): number {
 
 /** Why a verified token is believed. */
 export interface Validity {
-  /** True: it is believed still. */
   readonly isValid: boolean
   /** True: its issuer is gone, or has other rules. */
   readonly hasEnded: boolean

@@ -23,7 +23,6 @@ import {
 
 export interface ExternalRightsRules extends RightsRules {
   readonly resourcesOf: ResourcesOf
-  /** Seconds for one question. */
   readonly timeout: number
   /** Seconds that an answer is kept, from its question on. */
   readonly maxAge: number

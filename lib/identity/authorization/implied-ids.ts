@@ -42,7 +42,6 @@ export class ImpliedIds {
     return this.#impliedBy.get(id)?.some((each) => held.has(each)) ?? false
   }
 
-  /** The ids that this one implies, through others too. */
   #allFrom(id: string): ReadonlySet<string> {
     // The set grows while it is walked through.
     const found = new Set(this.#directly(id))

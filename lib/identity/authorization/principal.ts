@@ -235,7 +235,6 @@ export class Principal implements AuthorizedUser {
     return this.#rights.in(tenant)
   }
 
-  /** See `Rights.grantedIn`. */
   grantedIn(tenant: string | null): ReturnType<Rights['grantedIn']> {
     return this.#rights.grantedIn(tenant)
   }
@@ -252,7 +251,6 @@ export class Principal implements AuthorizedUser {
     )
   }
 
-  /** Undefined: its login is what is wanted. */
   loginRefusal(wanted: StepUp): ERR_AUTH_STEP_UP_REQUIRED | undefined {
     const reason = loginFault(this.#login, wanted)
     return reason === undefined ? undefined : new ERR_AUTH_STEP_UP_REQUIRED(wanted, reason)

@@ -252,7 +252,6 @@ export interface Actor {
 /** Most actors of one token. */
 const MOST_ACTORS = 8
 
-/** The user acts itself. */
 export const NO_ACTORS: readonly Actor[] = Object.freeze([])
 
 /**

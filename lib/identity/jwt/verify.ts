@@ -81,7 +81,6 @@ export function earlyRefusal(
   return lifetimeRefusal(lifetime, rules.clockTolerance)
 }
 
-/** True: the key has signed the token. */
 export function isSigned(
   { header, signingInput, signature }: CompactJws,
   { key }: VerificationKey,

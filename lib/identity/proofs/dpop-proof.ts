@@ -26,7 +26,6 @@ interface Expected {
   readonly method: string
   /** The address of the request, as `PublicAddress` gives it. */
   readonly address: string | undefined
-  /** The very text of the token. */
   readonly token: string
   /** Seconds that `iat` may lie before now, or after. */
   readonly maxAge: number
@@ -36,7 +35,6 @@ interface Expected {
 export interface GoodProof {
   /** The thumbprint of its key, a dot, and the digest of its `jti`: 87 characters. */
   readonly key: string
-  /** From then on it is too old. */
   readonly until: Date
 }
 

@@ -19,7 +19,6 @@ interface LifecycleWork {
  */
 export type AcceptedIssuers = readonly (string | undefined)[] | 'dynamic'
 
-/** The tokens that a service accepts. */
 export interface AcceptedTokens {
   readonly issuers: AcceptedIssuers
   /** Seconds beyond their end for which tokens are accepted. */

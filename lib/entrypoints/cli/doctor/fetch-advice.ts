@@ -9,7 +9,6 @@ export class Exchange {
   // Milliseconds since the epoch.
   readonly beganAt = Date.now()
   answeredAt = Number.NaN
-  /** The head of the last answer. */
   headers: Headers = new Headers()
 
   /** @param seconds until it ends */

@@ -189,7 +189,6 @@ function isMetBy(held: readonly string[], require: Require): boolean {
   return 'any' in require ? require.any.some(holds) : idsOf(require).every(holds)
 }
 
-/** The ids that a requirement names. */
 export function idsOf(require: Require): readonly string[] {
   if (require === null) return []
   if (isAll(require)) return require

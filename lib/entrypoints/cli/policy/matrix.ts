@@ -17,7 +17,6 @@ export interface PolicyMatrix {
   readonly applications: readonly MatrixApplication[]
 }
 
-/** @param implies of each application, as configured */
 export function policyMatrix(
   applications: readonly (readonly ConstrainedRoute[])[],
   implies: readonly (Implies | undefined)[] = [],

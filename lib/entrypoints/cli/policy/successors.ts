@@ -84,7 +84,6 @@ function successorDifference(left: ConstrainedRoute, { route, place }: Candidate
   return { effect: effects.includes('closes') ? 'closes' : 'changes', text }
 }
 
-/** A route as it is without a guard. */
 function uncovered({ check: _, suspended: __, ...route }: ConstrainedRoute): ConstrainedRoute {
   return { ...route, noauth: true, tenant: null }
 }

@@ -55,7 +55,6 @@ export async function backchannelLogout(
   })
 }
 
-/** The answer to a form, good or bad. */
 async function receive(
   request: FastifyRequest,
   reply: FastifyReply,

@@ -36,7 +36,6 @@ export interface Pull {
 interface Held {
   /** The oldest one is first. */
   readonly entries: Set<ActiveEntry>
-  /** The entries that name a user. */
   readonly ofUsers: Set<ActiveEntry>
   bytes: number
 }
