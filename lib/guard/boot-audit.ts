@@ -1,11 +1,8 @@
 import type { FastifyInstance } from 'fastify'
 import { ERR_AUTH_CONFIG_INVALID, ERR_AUTH_ROUTE_INVALID } from '../errors.ts'
 import { isScope, isWithin, rootScope, scopesWithin } from '../routes/fastify-scope.ts'
-import { mistakenSegments } from '../routes/policy.ts'
 import type { Route } from '../routes/route.ts'
-import { applicationRoutes } from '../routes/route-capture.ts'
 import { type ListedPlace, routePlaces } from '../routes/route-list.ts'
-import { parameterNames } from '../routes/route-path.ts'
 import { added, type RouteRegistry, routeProblems } from '../routes/route-registry.ts'
 import { conflictError, decoratorConflicts } from './request-decorators.ts'
 import { guardedScopes } from './scopes.ts'
@@ -44,7 +41,7 @@ export function auditRoutes(
   below.delete(scope)
   const names = new Set([...below].flatMap((each) => decoratorConflicts(scope, each)))
   if (names.size > 0) throw conflictError([...names])
-  reportUncovered(scope, rules, warn)
+  reportUncovered(registry, rules, warn)
   for (const advice of pluginOrder.misplaced(scopes)) warn(advice)
   reportEarly(early, registry.earlyProblems, warn)
   reportMistaken(routes, rules, warn)
@@ -70,15 +67,15 @@ type Warn = (message: string, routes?: readonly string[]) => void
  */
 const reported = new WeakSet<object>()
 
-function reportUncovered(scope: FastifyInstance, { uncovered }: AuditRules, warn: Warn): void {
-  const open = uncoveredRoutes(scope)
+function reportUncovered(registry: RouteRegistry, { uncovered }: AuditRules, warn: Warn): void {
+  const open = uncoveredRoutes(registry)
   if (open.length === 0 || uncovered === 'ignore') return
   if (uncovered === 'refuse') {
     throw new ERR_AUTH_CONFIG_INVALID(
       `uncovered: expected a guard on every route, found none on ${open.join(', ')}; ${UNCOVERED_CURES} (boot)`,
     )
   }
-  const root = rootScope(scope)
+  const root = rootScope(registry.scope)
   if (reported.has(root)) return
   reported.add(root)
   warn(`no guard covers these routes; ${UNCOVERED_CURES}`, open)
@@ -89,9 +86,9 @@ const WRAP = 'wrap the module that registers the guard with fastify-plugin'
 const UNCOVERED_CURES = `${WRAP}, or say that it is meant: uncovered: 'ignore'`
 
 /** Routes that declare `noauth` are meant to be uncovered. */
-function uncoveredRoutes(scope: FastifyInstance): string[] {
+function uncoveredRoutes({ scope, application = [] }: RouteRegistry): string[] {
   const guarded = guardedScopes(scope)
-  const outside = (applicationRoutes(scope) ?? []).filter(
+  const outside = application.filter(
     (route) => !guarded.some((each) => isWithin(each, route.scope)),
   )
   const open = added(outside)
@@ -146,10 +143,7 @@ const MOST_NAMED = 10
  * A route that declares a tenant is refused for a mistaken segment. One warning lists the others.
  */
 function reportMistaken(routes: readonly Route[], rules: AuditRules, warn: Warn): void {
-  const suspects = routes.filter(
-    ({ policy, url }) =>
-      policy?.noauth !== true && mistakenSegments(parameterNames(url), rules).length > 0,
-  )
+  const suspects = routes.filter(({ policy }) => policy?.noauth === false && policy.isMistaken)
   warn(
     `these paths have a parameter that looks like the tenant segment, which is :${rules.tenantParameter}; rename it, or set tenantParameter`,
     suspects.map(({ methods, url }) => `${methods.join(', ')} ${url}`),

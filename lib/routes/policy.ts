@@ -17,6 +17,8 @@ export interface Policy {
   /** True: a request may name no tenant in its query. */
   readonly mayBeAbsent: boolean
   readonly declared: Declared
+  /** True: its path has a parameter that looks like the tenant segment, and is none. */
+  readonly isMistaken: boolean
   /** True: a request without a user is admitted. */
   readonly guests: boolean
   /** True: all but authentication is decided after the body is read and validated. */
@@ -51,6 +53,7 @@ export const CLOSED_POLICY: Policy = Object.freeze({
   tenant: null,
   mayBeAbsent: false,
   declared: readDeclaration({}).declared,
+  isMistaken: false,
   guests: false,
   late: false,
   suspended: false,
@@ -104,10 +107,13 @@ export function compilePolicy(
   if (isUnproved) {
     problems.push(`confirmation is 'require', and the option confirmation is '${confirmation}'`)
   }
-  const mistaken = tenant === false ? [] : mistakenSegments(names, rules)
-  problems.push(...mistaken)
+  const mistaken = mistakenSegments(names, rules)
+  const isMistaken = mistaken.length > 0
+  // Without a tenant, a warning is enough.
+  if (tenant !== false) problems.push(...mistaken)
   // Otherwise its handler might take the parameter for the tenant that was checked.
-  const isClosed = mistaken.length > 0 || hasSeveral || unknown.length > 0 || isUnproved
+  const isOfAnother = isMistaken && tenant !== false
+  const isClosed = isOfAnother || hasSeveral || unknown.length > 0 || isUnproved
   const requirement = isClosed ? NEVER_MET : declared.requirement
   // A mistake in an early route does not stop the boot.
   const noauth = declared.noauth && problems.length === 0
@@ -118,6 +124,7 @@ export function compilePolicy(
     tenant: isExempt ? null : placeOf(tenant, hasSegment, rules),
     mayBeAbsent: mayBeAbsent(tenant, rules, route.strict),
     declared,
+    isMistaken,
     requirement,
     // Contradictions close.
     guests: declared.guests && !refusesUsers(declared, requirement) && !route.strict,
@@ -159,10 +166,7 @@ function unknownChecks({ checks }: Declared, rules: PolicyRules): readonly strin
  * Of the parameters of a path without a tenant segment, those that look like one. Without this check, the
  * tenant of the route would be read from the query.
  */
-export function mistakenSegments(
-  names: readonly string[],
-  { tenantParameter }: Pick<PolicyRules, 'tenantParameter'>,
-): string[] {
+function mistakenSegments(names: readonly string[], { tenantParameter }: PolicyRules): string[] {
   if (names.includes(tenantParameter)) return []
   return names
     .filter((name) => resembles(name, tenantParameter) || resembles(name, 'tenant'))

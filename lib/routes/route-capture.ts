@@ -39,16 +39,11 @@ subscribe('fastify.initialization', (message) => {
 })
 
 /**
- * Every route of an application, in the order of writing. Undefined if the application was made
- * before this package was loaded. Then a guard sees only the routes that are written below it and
- * after it.
+ * Every route of an application, in the order of writing, for as long as the application lives.
+ * Undefined if the application was made before this package was loaded. Then a guard sees only the
+ * routes that are written below it and after it.
  */
 export function applicationRoutes(app: FastifyInstance): readonly CapturedRoute[] | undefined {
-  return applications.get(rootScope(app))?.routes
-}
-
-/** `applicationRoutes`, for as long as the application lives. */
-export function keepRoutes(app: FastifyInstance): readonly CapturedRoute[] | undefined {
   const application = applications.get(rootScope(app))
   if (application !== undefined) application.isKept = true
   return application?.routes
@@ -108,7 +103,8 @@ const TAKERS = Symbol.for('fastify-tenant-auth.takers')
  */
 export class CapturedRoute {
   readonly scope: FastifyInstance
-  readonly #taken = new Map<string, Route>()
+  /** One for each url: the root of a prefixed scope has two. */
+  routes: readonly Route[] = []
   readonly #takers = new Set([(scope: FastifyInstance, bound: Handler) => this.#take(scope, bound)])
   readonly #options: RouteOptions
   readonly #facts: Omit<RouteFacts, 'beside'>
@@ -138,11 +134,6 @@ export class CapturedRoute {
     }
     Object.defineProperty(options, TAKERS, { value: this.#takers })
     this.#watch(options.handler)
-  }
-
-  /** One for each url: the root of a prefixed scope has two. */
-  get routes(): readonly Route[] {
-    return [...this.#taken.values()]
   }
 
   /** A hook may give the route another handler, or that of another route. */
@@ -192,15 +183,13 @@ export class CapturedRoute {
    */
   #take(scope: FastifyInstance, bound: Handler): void {
     if (scope !== this.scope) return
-    for (const [url, before] of this.#taken) {
-      if (before.routedMethods.length === 0) this.#taken.delete(url)
-    }
-    if (this.#taken.has(this.#options.url)) return
+    this.routes = this.routes.filter(({ routedMethods }) => routedMethods.length > 0)
+    if (this.routes.some(({ url }) => url === this.#options.url)) return
     const config = configOf(this.#options)
     const hidden = new Map([...hiddenDeclarations(config), ...this.#facts.hidden])
     const beside = declarationsBeside(this.#options, config)
     const route = new Route({ ...this.#facts, hidden, beside }, this.#options)
-    this.#taken.set(route.url, route)
+    this.routes = [...this.routes, route]
     routesByHandler.set(bound, route)
   }
 }

@@ -46,9 +46,10 @@ export class Route {
   /** Undefined until a guard has compiled it. */
   policy: Policy | undefined
   readonly #values: ReadonlyMap<string, unknown>
-  /** The number of its places that precede the first one that is not free. */
-  readonly #free: number
-  readonly #isTwin: boolean
+  /** Fastify refuses a route if one of its places is taken. A twin serves the places before it. */
+  readonly #isRefused: boolean
+  /** True: Fastify refused it after adding a part of it. Fastify cannot serve that part. */
+  readonly isHalfAdded: boolean
   /** In the order in which the router adds them. */
   readonly #places: readonly RouterPlace[]
 
@@ -59,7 +60,6 @@ export class Route {
     this.#values = valuesIn(config)
     const keys = declaredBeside(this.#values)
     this.scope = scope
-    this.#isTwin = isTwin
     this.writtenUrl = writtenUrl
     this.url = url
     this.methods = [method].flat()
@@ -78,23 +78,15 @@ export class Route {
     this.#places = routerSpellings(url, scope).flatMap((each) =>
       this.methods.map((name) => ({ method: name, url: each })),
     )
-    this.#free = freePlaces(scope, this.#places, this.constraints)
+    const free = freePlaces(scope, this.#places, this.constraints)
+    this.#isRefused = free < (isTwin ? 1 : this.#places.length)
+    this.isHalfAdded = this.#isRefused && free > 0
   }
 
   /** True: our keys in a live config are still those that Fastify took. */
   agreesWith(config: object): boolean {
     const values = valuesIn(config)
     return [...this.#values].every(([key, value]) => Object.is(value, values.get(key)))
-  }
-
-  /** Fastify refuses a route if one of its places is taken. A twin serves the places before it. */
-  get #isRefused(): boolean {
-    return this.#free < (this.#isTwin ? 1 : this.#places.length)
-  }
-
-  /** True: Fastify refused it after adding a part of it. Fastify cannot serve that part. */
-  get isHalfAdded(): boolean {
-    return this.#isRefused && this.#free > 0
   }
 
   /** The methods that the router has it for. Complete once Fastify has taken it. */
