@@ -1,6 +1,6 @@
 import { readBody } from '../../platform/http/fetch-json.ts'
 import { isThrown } from '../../platform/runtime/error.ts'
-import { TimeLimit } from '../../platform/runtime/time-limit.ts'
+import { TimeLimit } from '../../platform/runtime/timer.ts'
 
 /** Milliseconds for one whole exchange, body included. */
 export const TIMEOUT = 5000

@@ -5,7 +5,7 @@ import type { DocumentSource } from '../../platform/http/remote-document.ts'
 import { isPublicAddress } from '../../platform/http/ssrf-safe-request.ts'
 import { isSecureUrl } from '../../platform/http/urls.ts'
 import { ownCopy } from '../../platform/runtime/own-property.ts'
-import type { TimeLimit } from '../../platform/runtime/time-limit.ts'
+import type { TimeLimit } from '../../platform/runtime/timer.ts'
 import { Discovery } from './discovery.ts'
 import { KeySet } from './jwk-set.ts'
 

@@ -8,7 +8,7 @@ import { RemoteDocument, type RemoteDocumentEvents } from '../../platform/http/r
 import { withoutStack } from '../../platform/runtime/error.ts'
 import type { MaybePromise } from '../../platform/runtime/maybe-promise.ts'
 import { isObject, ownProperty } from '../../platform/runtime/own-property.ts'
-import type { TimeLimit } from '../../platform/runtime/time-limit.ts'
+import type { TimeLimit } from '../../platform/runtime/timer.ts'
 import { type KnownTenants, type TenantState, WatchedTenants } from './known-tenants.ts'
 import { isTenantName } from './tenant-name.ts'
 

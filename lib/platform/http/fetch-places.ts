@@ -1,5 +1,5 @@
 import { clock } from '../runtime/clock.ts'
-import type { TimeLimit } from '../runtime/time-limit.ts'
+import type { TimeLimit } from '../runtime/timer.ts'
 import { Unusable } from './failure.ts'
 
 // Outside: servers that hang, of which a few must not hold up all others.

@@ -1,6 +1,5 @@
 import { clock } from '../runtime/clock.ts'
-import { TimeLimit } from '../runtime/time-limit.ts'
-import { Alarm } from '../runtime/timer.ts'
+import { Alarm, TimeLimit } from '../runtime/timer.ts'
 import { type DocumentState, DocumentStatus, type ReportChange } from './document-status.ts'
 import { reasonOf } from './failure.ts'
 import { type Freshness, LoadSchedule, wholeFreshness } from './freshness.ts'

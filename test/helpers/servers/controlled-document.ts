@@ -4,7 +4,7 @@ import type { ReportChange } from '../../../lib/platform/http/document-status.ts
 import { FetchFailure } from '../../../lib/platform/http/failure.ts'
 import type { Freshness } from '../../../lib/platform/http/freshness.ts'
 import { RemoteDocument } from '../../../lib/platform/http/remote-document.ts'
-import type { TimeLimit } from '../../../lib/platform/runtime/time-limit.ts'
+import type { TimeLimit } from '../../../lib/platform/runtime/timer.ts'
 import { holdTime } from '../processes/age-by-date.ts'
 
 /** Round numbers, in seconds. */

@@ -4,7 +4,7 @@ import { type TestContext, test } from 'node:test'
 import { setImmediate } from 'node:timers/promises'
 import { Unusable } from '../../../lib/platform/http/failure.ts'
 import { FetchPlaces, type FetchRank } from '../../../lib/platform/http/fetch-places.ts'
-import { TimeLimit } from '../../../lib/platform/runtime/time-limit.ts'
+import { TimeLimit } from '../../../lib/platform/runtime/timer.ts'
 import { holdTime } from '../../helpers/processes/age-by-date.ts'
 import { usedHeap } from '../../helpers/processes/used-heap.ts'
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
-import { TimeLimit } from '../../../lib/platform/runtime/time-limit.ts'
+import { TimeLimit } from '../../../lib/platform/runtime/timer.ts'
 import { holdTime } from '../../helpers/processes/age-by-date.ts'
 
 /** On a clock that the test moves. */
