@@ -95,7 +95,7 @@ export class AuthService {
     app.addHook('onClose', async () => {
       if (this.#installations.remove(app)) this.close()
     })
-    this.#installations.add(app, registry)
+    this.#installations.add(registry)
     for (const part of this.#parts.background) part.open()
   }
 
@@ -216,8 +216,8 @@ class Installations {
   readonly #registries = new Map<FastifyInstance, RouteRegistry>()
   readonly #closing = new Set<FastifyInstance>()
 
-  add(app: FastifyInstance, registry: RouteRegistry): void {
-    this.#registries.set(app, registry)
+  add(registry: RouteRegistry): void {
+    this.#registries.set(registry.scope, registry)
   }
 
   /** @param app not given: all of them */

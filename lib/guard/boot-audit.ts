@@ -1,21 +1,16 @@
 import type { FastifyInstance } from 'fastify'
 import { ERR_AUTH_CONFIG_INVALID, ERR_AUTH_ROUTE_INVALID } from '../errors.ts'
 import { isScope, isWithin, rootScope, scopesWithin } from '../routes/fastify-scope.ts'
+import type { PolicyRules } from '../routes/policy.ts'
 import type { Route } from '../routes/route.ts'
 import { type ListedPlace, routePlaces } from '../routes/route-list.ts'
 import { added, type RouteRegistry, routeProblems } from '../routes/route-registry.ts'
 import { conflictError, decoratorConflicts } from './request-decorators.ts'
 import { guardedScopes } from './scopes.ts'
 
-interface AuditRules {
+interface AuditRules extends PolicyRules {
   readonly uncovered: 'warn' | 'refuse' | 'ignore'
   readonly undeclared: 'warn' | 'refuse' | 'ignore'
-  readonly tenantParameter: string
-  readonly tenantDefault: boolean
-  readonly resolveTenant?: unknown
-  readonly multitenancy: boolean
-  readonly devMode: boolean
-  readonly checks?: object | undefined
 }
 
 /**

@@ -44,7 +44,7 @@ export function registerGuard(guard: InstalledGuard): void {
 }
 
 /** What the matrix of a guard needs beside its routes. */
-export interface ShownGuard {
+interface ShownGuard {
   readonly isInDevMode: boolean
   /** As configured. Undefined: no id implies another one. */
   readonly implies: Implies | undefined

@@ -79,7 +79,7 @@ type Name = string | null
 export type Names = readonly [jti: Name, sid: Name, sub: Name, issuer: Name]
 
 /** An entry that has been checked. Times are milliseconds since the epoch. */
-export interface ReadEntry {
+interface ReadEntry {
   readonly names: Names
   /** Infinity: tokens of any time. */
   readonly issuedBefore: number
@@ -157,7 +157,7 @@ export function readEntry(entry: unknown, Failure: Failure = Unusable): ReadEntr
  * A name with its length, so that no name runs into the next, and none looks like the hash of a
  * longer one. A token that has no issuer has an empty one.
  */
-export function keptName(name: string | null): string | null {
+function keptName(name: string | null): string | null {
   if (name === null) return null
   if (name.length <= LONGEST_KEPT) return `${name.length}:${name}`
   return `${name.length}:${createHash('sha256').update(name, 'utf16le').digest('base64')}`

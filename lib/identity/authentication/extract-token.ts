@@ -31,15 +31,10 @@ export const BEARER = schemes('bearer')
 /** RFC 9449 §7.1: a token that is bound to a key comes with the scheme `DPoP`. */
 export const BEARER_OR_DPOP = schemes('bearer|dpop')
 
-/**
- * Gives the token of a request without an Authorization header, from another place; null: it has
- * none.
- */
-export type TokenFrom = (request: FastifyRequest) => string | null
-
 export interface TokenRules {
   readonly schemes: Schemes
-  readonly tokenFrom?: TokenFrom | undefined
+  /** The token of a request without an Authorization header; null: it has none. */
+  readonly tokenFrom?: ((request: FastifyRequest) => string | null) | undefined
   readonly reportTokenFrom?: ReportFailure | undefined
 }
 

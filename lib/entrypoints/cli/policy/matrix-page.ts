@@ -5,7 +5,7 @@ import { type Effect, idsOf } from './diff-route.ts'
 import type { MatrixApplication, PolicyMatrix } from './matrix.ts'
 import { arrowsOf, CHECKED, EVERYBODY, HEAD, NOT_KNOWN, type Row, rowsOf } from './matrix-table.ts'
 
-export interface PageCheck {
+interface PageCheck {
   /** A sentence: the file holds, or does not. */
   readonly summary: string
   readonly differences: readonly Difference[]
