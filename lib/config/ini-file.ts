@@ -29,6 +29,12 @@ export interface IniEntry {
   readonly where: string
 }
 
+/** `key: value`, with a `=` in the value. */
+const OTHER_SYNTAX = /:\s/
+
+/** The key of a line that is no `key = value`. The rest may be a secret, as each line of PEM is. */
+const NAME_ALONE = /^\s*([a-z_]+)(?![^\s:])/
+
 /** The readable lines of our sections. Problems come in the order of the file. */
 export function* readIniFile(
   file: string,
@@ -62,8 +68,9 @@ export function* readIniFile(
       refuseSeveral(where, problems)
     } else if (section !== 'top' && section !== 'other' && line.kind === 'entry') {
       const { key, text } = line
-      if (key === '' || text === null) {
-        problems.add({ key: row.trim(), where }, 'key = value', 'no value')
+      if (key === '' || text === null || OTHER_SYNTAX.test(key)) {
+        const shown = NAME_ALONE.exec(row)?.[1] ?? 'a line'
+        problems.add({ key: shown, where }, 'key = value', 'no value')
       } else if (isFirst(`[${section}] ${key}`, where)) {
         yield { kind: 'entry', section, key, text, where }
       }

@@ -365,9 +365,21 @@ describe('a line with a line separator of Unicode in it', () => {
 })
 
 describe('a key', () => {
-  for (const line of ['dev_mode', 'dev_mode yes', 'dev_mode: yes', '= yes', '==']) {
-    test(`${JSON.stringify(line)} without a value is refused`, () => {
-      refuses(`[auth]\n${line}\n`, `${line}: expected key = value, found no value`, 'line 2')
+  for (const [line, shown] of [
+    ['dev_mode', 'dev_mode'],
+    ['  dev_mode yes', 'dev_mode'],
+    ['dev_mode: yes', 'dev_mode'],
+    ['client_secret: aHVudGVyMg==', 'client_secret'],
+    ['client_secret:hunter2', 'client_secret'],
+    ['MC4CAQAwBQYDK2VwBCIEIA+hunter2', 'a line'],
+    ['"d": "hunter2"', 'a line'],
+    ['hunter2', 'a line'],
+    ['= yes', 'a line'],
+    ['==', 'a line'],
+  ] as const) {
+    test(`${JSON.stringify(line)} without a value is refused, and not shown`, () => {
+      const message = new RegExp(`^${shown}: expected key = value, found no value \\([^\\n]*\\)$`)
+      refuses(`[auth]\n${line}\n`, message, 'line 2')
     })
   }
 
