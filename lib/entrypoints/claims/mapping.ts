@@ -105,6 +105,7 @@ export function granting(
 ): (name: string) => readonly string[] {
   if (grants === undefined) return (name) => [`${kind}:${name}`].filter(isResourceId)
   if (grants === 'verbatim') return (name) => [name].filter(isResourceId)
-  const table = new Map(Object.entries(grants))
+  // The application may change its own lists.
+  const table = new Map(Object.entries(grants).map(([name, ids]) => [name, [...ids]]))
   return (name) => table.get(name) ?? []
 }

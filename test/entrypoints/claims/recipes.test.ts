@@ -178,6 +178,16 @@ describe('keycloak', () => {
     )
   })
 
+  it('grants what its role tables held when it was made', async () => {
+    const realmRoles = { staff: ['menu:read'] }
+    const recipe = keycloak({ rolesOf: 'realm', realmRoles })
+    realmRoles.staff.push('menu:edit')
+    assert.deepEqual(await grants(recipe, keycloakToken), {
+      '*': ['menu:read'],
+      'lazy-raccoon': [],
+    })
+  })
+
   it('does not take inherited members for a role table or a client', async () => {
     const recipe = keycloak({ rolesOf: 'realm', client: 'constructor', realmRoles: {} })
     const all = await grants(recipe, {
