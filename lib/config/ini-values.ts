@@ -183,8 +183,11 @@ function readIniText(schema: TSchema, text: string): unknown {
   const value = readValue(text)
   if (value instanceof UnreadableValue) return value
   if (schema[Kind] === 'Boolean') return BOOLEANS.get(value.toLowerCase()) ?? value
-  const isNumber = schema[Kind] === 'Number' || schema[Kind] === 'Integer'
-  return isNumber && /^\d+(?:\.\d+)?$/.test(value) ? Number(value) : value
+  if (schema[Kind] !== 'Number' && schema[Kind] !== 'Integer') return value
+  // A text would be refused with a cure for code.
+  return /^\d+(?:\.\d+)?$/.test(value)
+    ? Number(value)
+    : new UnreadableValue(String(schema['expected']), showValue(value))
 }
 
 /** A word that stands for a list, such as `*`, stays as it is. */

@@ -450,6 +450,17 @@ test('a value whose cure is known is refused with it', () => {
   for (const [options, found] of cures) assert.throws(() => load(options), configError(found))
 })
 
+test('the cure of a text in code is not that of a file', () => {
+  for (const value of ['1e3', '.5', '0x10']) {
+    const file = folder.write(`[auth]\nkeys_max_age = ${value}\n`)
+    const message = new RegExp(`found "${value}" \\([^)]*, line 2\\)$`)
+    assert.throws(
+      () => load({ configFile: file }),
+      configError('keys_max_age: expected seconds from 0', message),
+    )
+  }
+})
+
 describe('an option that is undefined', () => {
   for (const { option, kind } of OPTION_TABLE) {
     test(`is refused: ${option}`, () => {
