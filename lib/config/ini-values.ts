@@ -1,5 +1,6 @@
 import { dirname, resolve } from 'node:path'
 import { Kind, type TProperties, type TSchema } from '@sinclair/typebox'
+import { wrongImplied } from '../identity/authorization/implied-ids.ts'
 import { isTenantName } from '../identity/tenants/tenant-name.ts'
 import { type IniEntry, readIniFile } from './ini-file.ts'
 import {
@@ -13,9 +14,9 @@ import {
 import type { IssuerReader, OptionsReader } from './issuer-config.ts'
 import { type IssuerMember, Rules } from './issuer-schema.ts'
 import { type NameOf, namesOf, OptionReader } from './option-reader.ts'
-import { type OptionName, Options } from './options.ts'
+import { IMPLIES_EXPECTED, type OptionName, Options } from './options.ts'
 import type { Problems } from './problems.ts'
-import { showValue } from './redact.ts'
+import { showName, showValue } from './redact.ts'
 
 const CODE_ONLY: readonly string[] = [
   'publicKeys',
@@ -137,7 +138,12 @@ function takeImplied(entries: readonly IniEntry[], options: OptionsReader): void
   }
   if (lists.length < entries.length) return
   const source = { key: `[${IMPLIES}]`, where: first.where }
-  options.take('implies', { value: Object.fromEntries(lists), source })
+  const ids = Object.fromEntries(lists)
+  const wrong = wrongImplied(ids)
+  // Code may give the option too. Then this one is not read again.
+  const value =
+    wrong && new UnreadableValue(IMPLIES_EXPECTED, `${showName(wrong[0])}: ${showValue(wrong[1])}`)
+  options.take('implies', { value: value ?? ids, source })
 }
 
 function issuerOf(section: IssuerSection, where: string, problems: Problems): IssuerReader {

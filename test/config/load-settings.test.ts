@@ -39,6 +39,11 @@ describe('who gives an option', () => {
   test('a bad value in the file is refused even if code gives a good one', () => {
     const configFile = folder.write('[auth]\nrealm = é\n')
     assert.throws(() => load({ configFile, realm: 'notes' }), configError('realm: ', 'line 2'))
+    const empty = folder.write('[implies]\nmenu:edit =\n')
+    assert.throws(
+      () => load({ configFile: empty, implies: { 'menu:edit': ['menu:read'] } }),
+      configError('[implies]: ', 'found menu:edit: [] (', 'line 2'),
+    )
   })
 
   class Config {
