@@ -63,7 +63,7 @@ export function loadSettings(options: AuthOptions): LoadedSettings {
     for (const each of issuerLists.flat()) refuseAddresses(each, each.right.audience, addresses)
   }
   const settings = withResource(whole, addresses)
-  if (settings.devMode && process.env['NODE_ENV'] === 'production') {
+  if (settings.devMode && isProduction(process.env)) {
     reader.refuse('devMode', 'no dev mode where NODE_ENV is production', 'true')
   }
   checkIssuers(reader, settings, issuerLists)
@@ -137,6 +137,11 @@ function rightsRules({ superuserResource, implies }: Settings, reader: OptionsRe
     reader.refuse('implies', expected, superuserResource, 'grant it under * in its own right')
   }
   return Object.freeze({ superuserResource, implied })
+}
+
+/** On Windows `set NODE_ENV=production && node app` sets it with a blank at its end. */
+export function isProduction({ NODE_ENV = '' }: NodeJS.ProcessEnv): boolean {
+  return NODE_ENV.trim().toLowerCase() === 'production'
 }
 
 /** A proof is for one address, and what a request says of its host is not to be trusted. */

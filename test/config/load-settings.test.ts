@@ -298,9 +298,9 @@ describe('a relative devUserInfoPath', () => {
 })
 
 describe('dev mode if NODE_ENV is production', () => {
-  const inProduction = (t: { after(undo: () => void): void }): void => {
+  const inProduction = (t: { after(undo: () => void): void }, value = 'production'): void => {
     const before = process.env['NODE_ENV']
-    process.env['NODE_ENV'] = 'production'
+    process.env['NODE_ENV'] = value
     t.after(() => {
       if (before === undefined) delete process.env['NODE_ENV']
       else process.env['NODE_ENV'] = before
@@ -316,6 +316,13 @@ describe('dev mode if NODE_ENV is production', () => {
       ),
     )
   })
+
+  for (const value of ['production ', 'Production']) {
+    test(`is refused if it is ${JSON.stringify(value)}`, (t) => {
+      inProduction(t, value)
+      assert.throws(() => load({ devMode: true }), configError('devMode: '))
+    })
+  }
 
   test('is refused in an INI file', (t) => {
     inProduction(t)

@@ -1,4 +1,5 @@
 import { parseArgs } from 'node:util'
+import { isProduction } from '../../config/load-settings.ts'
 import { isResourceId } from '../../identity/authorization/resources.ts'
 import { EVERY_TENANT, isTenantName } from '../../identity/tenants/tenant-name.ts'
 import { errorCode } from '../../platform/runtime/error.ts'
@@ -50,7 +51,7 @@ export const authorityCommand: Command = {
 
 async function runAuthority(args: readonly string[], shell: Shell): Promise<ExitCode> {
   const options = readAuthorityOptions(args)
-  if (shell.env['NODE_ENV'] === 'production') {
+  if (isProduction(shell.env)) {
     throw new CommandFailure(
       'it does not run where NODE_ENV is production: it signs what anybody asks for',
     )

@@ -60,12 +60,14 @@ for (const signal of ['SIGINT', 'SIGTERM']) {
 }
 
 test('it refuses to run where NODE_ENV is production', async () => {
-  const { shell, ended } = started('--port 0 --user dora', { NODE_ENV: 'production' })
-  assert.equal(await ended, 1)
-  assert.deepEqual(shell.printed, {
-    out: '',
-    err: 'fastify-tenant-auth authority: it does not run where NODE_ENV is production: it signs what anybody asks for\n',
-  })
+  for (const NODE_ENV of ['production', 'production ']) {
+    const { shell, ended } = started('--port 0 --user dora', { NODE_ENV })
+    assert.equal(await ended, 1)
+    assert.deepEqual(shell.printed, {
+      out: '',
+      err: 'fastify-tenant-auth authority: it does not run where NODE_ENV is production: it signs what anybody asks for\n',
+    })
+  }
 })
 
 test('a port in use is an error with its cure', async (t) => {
