@@ -112,8 +112,8 @@ export const Text = (expected: string, options: object = {}) =>
 export const List = <T extends TSchema>(item: T) =>
   Type.Unsafe<readonly Static<T>[]>(Type.Array(item, { minItems: 1 }))
 
-export const Callable = <T>() =>
-  Type.Unsafe<T>(Type.Function([], Type.Unknown(), { expected: 'a function' }))
+export const Callable = <T>(options: object = {}) =>
+  Type.Unsafe<T>(Type.Function([], Type.Unknown(), { expected: 'a function', ...options }))
 
 export const Names = Type.Union(
   [Type.String({ minLength: 1 }), List(Type.String({ minLength: 1 }))],
@@ -133,6 +133,11 @@ export const PublicKeys = Type.Unsafe<{ readonly keys: readonly object[] }>(
     },
   ),
 )
+
+/** The cure of a shared secret that stands in the place of the function that knows it. */
+export function hintForSecret(value: unknown): string | undefined {
+  return typeof value === 'string' ? SECRET_CURE : undefined
+}
 
 function hintForText(value: unknown): string | undefined {
   if (typeof value !== 'string') return undefined

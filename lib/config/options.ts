@@ -20,6 +20,7 @@ import {
   Callable,
   CodeSwitch,
   Custom,
+  hintForSecret,
   isHttpUrl,
   KeysUrl,
   List,
@@ -208,7 +209,7 @@ const tokenOptions = {
    * ERR_AUTH_TOKEN_INVALID. Late, thrown, or any other answer: 503
    * ERR_AUTH_INTROSPECTION_UNAVAILABLE. Not given: a token that is no JWT is refused.
    */
-  opaqueToken: Type.Optional(Callable<OpaqueToken>()),
+  opaqueToken: Type.Optional(Callable<OpaqueToken>({ isSecret: true, hint: hintForSecret })),
 
   /**
    * Time that an answer of `opaqueToken` is cached, in seconds from 0; never beyond its `exp`.

@@ -423,6 +423,12 @@ describe('a name with a small mistake', () => {
     ['publicKeys', { publicKeys: SECRET }, 'verify, found a text of 26 characters (option): ', GO],
     ['a list of publicKeys', { publicKeys: [SECRET] }, 'publicKeys: expected a JWK set', 'a list:'],
     ['secret', { secret: SECRET }, 'secret: expected opaqueToken, found "secret" (option): ', GO],
+    [
+      'opaqueToken',
+      { opaqueToken: SECRET },
+      'opaqueToken: expected a function, found a text of 26 characters (option): ',
+      GO,
+    ],
     ['an issuer', { issuers: [{ publicKeys: SECRET }] }, 'issuers[0].publicKeys: ', GO],
     [
       'an address in publicKeys',

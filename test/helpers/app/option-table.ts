@@ -624,7 +624,17 @@ export const OPTION_TABLE: readonly OptionRow[] = [
   },
   { option: 'resourcesOf', kind: CALLABLE },
   { option: 'resourcesMaxAge', key: 'resources_max_age', fallback: 30, kind: SECONDS },
-  { option: 'opaqueToken', kind: CALLABLE },
+  {
+    option: 'opaqueToken',
+    kind: {
+      ...CALLABLE,
+      bad: [
+        ['secret', 'a text of 6 characters'],
+        [true, 'true'],
+        [{}, 'an object'],
+      ],
+    },
+  },
   { option: 'opaqueMaxAge', key: 'opaque_max_age', fallback: 30, kind: SECONDS },
   { option: 'mapClaims', kind: CALLABLE },
   { option: 'isRevoked', kind: CALLABLE },
