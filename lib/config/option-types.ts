@@ -115,10 +115,21 @@ export const List = <T extends TSchema>(item: T) =>
 export const Callable = <T>(options: object = {}) =>
   Type.Unsafe<T>(Type.Function([], Type.Unknown(), { expected: 'a function', ...options }))
 
-export const Names = Type.Union(
-  [Type.String({ minLength: 1 }), List(Type.String({ minLength: 1 }))],
-  { expected: 'a string or a list of strings' },
-)
+/** Keywords of a text that may be read from a file of its own, as a secret of Docker is. */
+export const NO_LINE_BREAK = { pattern: '[^\\r\\n]$', hint: hintForLineBreak }
+
+function hintForLineBreak(value: unknown): string | undefined {
+  const texts: readonly unknown[] = Array.isArray(value) ? value : [value]
+  const isCut = texts.some((text) => typeof text === 'string' && /[\r\n]$/.test(text))
+  return isCut ? 'it ends with a line break, as files do; trim() takes that away' : undefined
+}
+
+const Name = Type.String({ minLength: 1, pattern: NO_LINE_BREAK.pattern })
+
+export const Names = Type.Union([Name, List(Name)], {
+  expected: 'a string or a list of strings',
+  hint: hintForLineBreak,
+})
 
 export const KeysUrl = (options: object = {}) =>
   TextThat('an http or https URL without credentials', isHttpUrl, options)

@@ -459,6 +459,8 @@ test('a value whose cure is known is refused with it', () => {
   const cures: readonly [options: object, found: string | RegExp][] = [
     [{ keysMaxAge: '300' }, 'found "300" (option): this is a text; Number(…) makes a number of it'],
     [{ keysMaxAge: 'soon' }, /found "soon" \(option\)$/],
+    [{ issuer: 'a\n' }, 'found "a\\n" (option): it ends with a line break, as files do; trim()'],
+    [{ audience: ['a', 'b\r\n'] }, '["a", "b\\r\\n"] (option): it ends with a line break'],
     [
       { publicKeys: '-----BEGIN PUBLIC KEY-----' },
       '(option): a key in PEM becomes a member of keys',

@@ -1,7 +1,7 @@
 import { createPrivateKey, createPublicKey, type JsonWebKey, type KeyObject } from 'node:crypto'
 import * as Type from '@sinclair/typebox'
 import { entryPointOptions } from '../../config/option-reader.ts'
-import { CodeSwitch, Text, TextThat } from '../../config/option-types.ts'
+import { CodeSwitch, NO_LINE_BREAK, Text, TextThat } from '../../config/option-types.ts'
 import { algorithmsOf, isOversized } from '../../identity/jwks/algorithms.ts'
 import { isWeakKey } from '../../identity/jwks/jwk.ts'
 import { isSecureUrl } from '../../platform/http/urls.ts'
@@ -68,8 +68,8 @@ export interface IntrospectionRules {
 const MEMBERS = {
   issuer: TextThat(`${SERVER_ADDRESS} and without query`, isIssuer),
   url: Type.Optional(ADDRESS),
-  clientId: Text('a non-empty string'),
-  clientSecret: Type.Optional(Text('a non-empty string', { isSecret: true })),
+  clientId: Text('a non-empty string', NO_LINE_BREAK),
+  clientSecret: Type.Optional(Text('a non-empty string', { isSecret: true, ...NO_LINE_BREAK })),
   privateKey: Type.Optional(Type.Unknown()),
   signed: CodeSwitch(false),
 }

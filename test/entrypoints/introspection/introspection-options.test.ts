@@ -121,6 +121,13 @@ test('a client needs an id, and a secret that is a text', () => {
   }
 })
 
+test('an id and a secret that end with a line break are refused with the cure', () => {
+  const cure = 'it ends with a line break, as files do; trim() takes that away'
+  refuses({ ...GOOD, clientId: 'lunch\n' }, `found "lunch\\n" (introspection()): ${cure}`)
+  const found = `clientSecret: expected a non-empty string, found a text of 8 characters`
+  refuses({ ...GOOD, clientSecret: 'secret\r\n' }, `${found} (introspection()): ${cure}`)
+})
+
 test('a client has a secret or a key, and not both', () => {
   refuses(WITHOUT, 'expected either clientSecret or privateKey, found neither')
   refuses(
