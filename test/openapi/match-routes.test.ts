@@ -95,6 +95,34 @@ test('Early routes are described as guarded, with their tenant if the path has o
   await app.close()
 })
 
+test('A path that a transform has changed is not found; one that is renamed afterwards is', async () => {
+  const app = Fastify()
+  await app.register(swagger, {
+    openapi: { openapi: '3.1.0', info: { title: 'test', version: '1' } },
+    transform: ({ schema, url }) => ({ schema, url: url.replace('/early', '') }),
+    transformObject: (given) => {
+      if (!('openapiObject' in given)) return given.swaggerObject
+      const { paths, ...document } = app.authService.openapi(given.openapiObject)
+      const renamed = Object.entries(paths ?? {}).map(([path, item]) => [
+        path.replace('/late', ''),
+        item,
+      ])
+      return { ...document, paths: Object.fromEntries(renamed) }
+    },
+  })
+  const { options } = await createTestAuthority()
+  await app.register(tenantAuth, options)
+  app.get('/early/menu', handler)
+  app.get('/late/orders', handler)
+  await app.ready()
+  const security = operationsOf(app).map(([name, operation]) => [name, operation.security])
+  assert.deepEqual(Object.fromEntries(security), {
+    'get /menu': undefined,
+    'get /orders': [{ bearerAuth: [] }],
+  })
+  await app.close()
+})
+
 test('Only what the guard covers is described', async () => {
   const app = Fastify()
   await app.register(swagger, { openapi: { info: { title: 'test', version: '1' } } })
