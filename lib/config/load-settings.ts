@@ -235,7 +235,8 @@ export function loadMockUser(
   const file = resolve(path)
   let text = ''
   try {
-    text = readFileSync(file, 'utf8')
+    // The decoder skips a byte order mark, which JSON.parse refuses.
+    text = new TextDecoder().decode(readFileSync(file))
     return readUserInfo(JSON.parse(text))
   } catch (error) {
     if (isAbsent(error) && !isConfigured) return readUserInfo(structuredClone(BUILT_IN))

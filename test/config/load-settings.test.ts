@@ -624,6 +624,10 @@ test('a user without name and resources is a user too', () => {
   assert.deepEqual(loadOfMockUserFile(folder.write('{ "sub": "u1" }'), true), { sub: 'u1' })
 })
 
+test('a byte order mark before the user is skipped, as in an INI file', () => {
+  assert.equal(loadOfMockUserFile(folder.write('\ufeff{ "sub": "u1" }'), true).sub, 'u1')
+})
+
 test('the file at the default path is read if it exists', () => {
   assert.equal(loadOfMockUserFile(folder.write('{ "sub": "u1" }'), false).sub, 'u1')
 })
