@@ -10,7 +10,7 @@ import {
   orRefusal,
 } from '../../../../lib/entrypoints/cli/doctor/examine-token.ts'
 import { createTestAuthority } from '../../../../lib/entrypoints/testing/index.ts'
-import { KeySet } from '../../../../lib/identity/jwks/jwk-set.ts'
+import { NO_KEYS } from '../../../../lib/identity/jwks/jwk-set.ts'
 import { tokenRefusal } from '../../../../lib/identity/jwt/token-refusal.ts'
 import { tenantAuth } from '../../../../lib/index.ts'
 
@@ -27,7 +27,7 @@ function findingsOf(token: string, options: AuthOptions = authority.options): st
   const { issuers, settings, addresses } = loadSettings(options)
   const listed = typeof issuers === 'function' ? [] : issuers
   const known = listed.map((entry): KnownIssuer => {
-    return { entry, keys: new KeySet(entry.publicKeys) }
+    return { entry, keys: entry.keySet ?? NO_KEYS }
   })
   const findings = examineToken(token, known, settings, addresses)
   const text = findings.map(({ level, what, cure }) => `${level} ${what}; ${cure}`)
