@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import {
   type EntryLine,
+  IMPLIES,
   isOurs,
   meantSection,
   OUR_SECTIONS,
@@ -31,6 +32,9 @@ export interface IniEntry {
 
 /** `key: value`, with a `=` in the value. */
 const OTHER_SYNTAX = /:\s/
+
+/** A line that ends with `=`, as Base64 does, and is no key of letters without a value. */
+const PADDED = /^(?!\s*[a-z_-]{1,24}\s*=)[^=]*==?\s*$/i
 
 /** The key of a line that is no `key = value`. The rest may be a secret, as each line of PEM is. */
 const NAME_ALONE = /^\s*([a-z_]+)(?![^\s:])/
@@ -68,7 +72,8 @@ export function* readIniFile(
       refuseSeveral(where, problems)
     } else if (section !== 'top' && section !== 'other' && line.kind === 'entry') {
       const { key, text } = line
-      if (key === '' || text === null || OTHER_SYNTAX.test(key)) {
+      const isPadded = section !== IMPLIES && PADDED.test(row)
+      if (key === '' || text === null || isPadded || OTHER_SYNTAX.test(key)) {
         const shown = NAME_ALONE.exec(row)?.[1] ?? 'a line'
         problems.add({ key: shown, where }, 'key = value', 'no value')
       } else if (isFirst(`[${section}] ${key}`, where)) {

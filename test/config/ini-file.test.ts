@@ -371,6 +371,9 @@ describe('a key', () => {
     ['dev_mode: yes', 'dev_mode'],
     ['client_secret: aHVudGVyMg==', 'client_secret'],
     ['client_secret:hunter2', 'client_secret'],
+    ['client_secret:aHVudGVyMg==', 'client_secret'],
+    ['iDpLZr5hw9kKO1aA+aHVudGVyMg==', 'a line'],
+    ['aHVudGVyMmh1bnRlcjI=', 'a line'],
     ['MC4CAQAwBQYDK2VwBCIEIA+hunter2', 'a line'],
     ['"d": "hunter2"', 'a line'],
     ['hunter2', 'a line'],
@@ -382,6 +385,15 @@ describe('a key', () => {
       refuses(`[auth]\n${line}\n`, message, 'line 2')
     })
   }
+
+  test('may have an empty value, which its option refuses', () => {
+    assert.deepEqual(read('[auth]\nrealm=\npublicKeys =\nREALM==\n[implies]\nmenu:edit =\n'), [
+      ['realm', ''],
+      ['publicKeys', ''],
+      ['REALM', '='],
+      ['menu:edit', ''],
+    ])
+  })
 
   test('is refused a second time, anywhere in its section and with any value', () => {
     const message = '[auth] realm: expected it once, found it again'
