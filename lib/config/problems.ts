@@ -1,7 +1,7 @@
 import { ERR_AUTH_CONFIG_INVALID } from '../errors.ts'
 import { isObject, isPlain } from '../platform/runtime/own-property.ts'
 import { meantBy, nearestName } from './did-you-mean.ts'
-import { showName, showPath, showValue } from './redact.ts'
+import { showHidden, showName, showPath, showValue } from './redact.ts'
 
 /** The key and the place of a value, as a problem names them. */
 export interface Source {
@@ -83,7 +83,8 @@ export function ownMembers(
 ): Map<string, unknown> {
   const members = new Map<string, unknown>()
   if (!isObject(given)) {
-    problems.add(self, 'an object', showValue(given))
+    // A secret may stand in the place of the options that it is one of.
+    problems.add(self, 'an object', showHidden(given))
     return members
   }
   if (!isPlain(given)) {

@@ -235,17 +235,25 @@ const WRONG: [what: string, options: object, ...parts: string[]][] = [
 
 for (const [what, options, ...parts] of WRONG) {
   test(`${what} stops the boot, and no secret is told`, () => {
-    assert.throws(
-      () => sharedSecret({ ...BASE, ...options }),
-      (error: Error) => {
-        configError(...parts)(error)
-        for (const secret of ['x'.repeat(31), 'hunter2', SECRET, 'BEGIN', 'kty']) {
-          assert.equal(error.message.includes(secret), false, error.message)
-        }
-        return true
-      },
-    )
+    assert.throws(() => sharedSecret({ ...BASE, ...options }), errorWithoutSecrets(...parts))
   })
+}
+
+test('a secret in the place of the options stops the boot, and is not told', () => {
+  const expected = errorWithoutSecrets('options: expected an object', 'secrets: expected')
+  for (const options of [SECRET, [SECRET], [[SECRET]]]) {
+    assert.throws(() => Reflect.apply(sharedSecret, null, [options]), expected)
+  }
+})
+
+function errorWithoutSecrets(...parts: readonly string[]) {
+  return (error: Error): true => {
+    configError(...parts)(error)
+    for (const secret of ['x'.repeat(31), 'hunter2', SECRET, 'BEGIN', 'kty']) {
+      assert.equal(error.message.includes(secret), false, error.message)
+    }
+    return true
+  }
 }
 
 test('the boot error of HS256 in algorithms names sharedSecret', async () => {

@@ -112,8 +112,8 @@ describe('who gives an option', () => {
 
   for (const [options, found] of [
     [null, 'null'],
-    ['app.ini', '"app.ini"'],
-    [[], '[]'],
+    ['app.ini', 'a text of 7 characters'],
+    [[], 'a list'],
     [() => ({}), 'a function'],
   ] as const) {
     test(`options cannot be ${found}`, () => {
