@@ -146,7 +146,7 @@ export const PublicKeys = Type.Unsafe<{ readonly keys: readonly object[] }>(
 )
 
 /** The cure of a shared secret that stands in the place of the function that knows it. */
-export function hintForSecret(value: unknown): string | undefined {
+export function hintForSecretText(value: unknown): string | undefined {
   return typeof value === 'string' ? SECRET_CURE : undefined
 }
 

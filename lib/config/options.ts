@@ -20,7 +20,7 @@ import {
   Callable,
   CodeSwitch,
   Custom,
-  hintForSecret,
+  hintForSecretText,
   isHttpUrl,
   KeysUrl,
   List,
@@ -209,7 +209,7 @@ const tokenOptions = {
    * ERR_AUTH_TOKEN_INVALID. Late, thrown, or any other answer: 503
    * ERR_AUTH_INTROSPECTION_UNAVAILABLE. Not given: a token that is no JWT is refused.
    */
-  opaqueToken: Type.Optional(Callable<OpaqueToken>({ isSecret: true, hint: hintForSecret })),
+  opaqueToken: Type.Optional(Callable<OpaqueToken>({ isSecret: true, hint: hintForSecretText })),
 
   /**
    * Time that an answer of `opaqueToken` is cached, in seconds from 0; never beyond its `exp`.

@@ -60,6 +60,7 @@ export class Problems {
     this.add(source, expected, `"${showName(name)}"`, nearest && meantBy(name, nearest))
   }
 
+  /** @throws ERR_AUTH_CONFIG_INVALID if there is a problem */
   throwIfAny(): void {
     if (this.count === 0) return
     const lines = this.#lines.slice(0, MAX_PROBLEMS)

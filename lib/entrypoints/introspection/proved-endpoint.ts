@@ -75,6 +75,7 @@ export function provedEndpoint(
     return running
   }
 
+  /** @throws OpaqueFailure */
   async function get(): Promise<AskEndpoint> {
     const now = clock.now()
     if (now < busyUntil) throw new OpaqueFailure('ERR_INTROSPECTION_BUSY')
