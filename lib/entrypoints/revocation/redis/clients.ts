@@ -99,3 +99,25 @@ function readReply(reply: unknown, readItem: (item: unknown) => StreamItem): Str
   if (Array.isArray(reply)) return reply.map(readItem)
   throw new Unusable('no items of a stream')
 }
+
+/** The first words of answers that refuse a command. */
+const CODES = new Set([
+  ...['ERR', 'NOAUTH', 'NOPERM', 'WRONGPASS', 'WRONGTYPE', 'READONLY', 'OOM', 'LOADING'],
+  ...['MISCONF', 'NOREPLICAS', 'MASTERDOWN', 'CLUSTERDOWN', 'CROSSSLOT', 'MOVED', 'ASK'],
+  ...['TRYAGAIN', 'BUSY', 'UNBLOCKED'],
+])
+
+/**
+ * The error of a client, or one of the code that a server's words begin with. The words are not
+ * repeated: they may hold an entry.
+ */
+export function redisFailure(error: unknown): unknown {
+  let code = ''
+  try {
+    code = String(Object(error).message).split(' ', 1).join()
+  } catch {
+    // The error has no message that can be read.
+  }
+  const refusal = new Error('the server refused a command')
+  return CODES.has(code) ? Object.assign(refusal, { code }) : error
+}

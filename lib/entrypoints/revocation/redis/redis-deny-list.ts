@@ -1,9 +1,27 @@
 import { entryPointOptions } from '../../../config/option-reader.ts'
 import { Custom, Text } from '../../../config/option-types.ts'
+import { Unusable } from '../../../platform/http/failure.ts'
+import { clock } from '../../../platform/runtime/clock.ts'
+import { ignoreRejection } from '../../../platform/runtime/maybe-promise.ts'
 import { type DenyList, denyListFunction } from '../deny-list-function.ts'
-import { checkRules, type DenyListRules, RULES } from '../deny-list-options.ts'
-import { isRedisClient, type RedisClient, streamOf } from './clients.ts'
-import { streamSource } from './stream-source.ts'
+import {
+  checkRules,
+  type DenyListRules,
+  type DenyListSource,
+  LONGEST_LIFETIME,
+  type Page,
+  RULES,
+} from '../deny-list-options.ts'
+import { type KeptEntry, readEntry } from '../entry.ts'
+import {
+  FIRST_ID,
+  isRedisClient,
+  type RedisClient,
+  type RedisStream,
+  redisFailure,
+  type StreamItem,
+  streamOf,
+} from './clients.ts'
 
 /** The stream, and the rules of the list. */
 export interface RedisDenyListOptions extends Partial<DenyListRules> {
@@ -40,4 +58,136 @@ export function redisDenyList(given: RedisDenyListOptions): DenyList {
   checkRules(options)
   const { client, key, ...rules } = options.finish()
   return denyListFunction(rules, streamSource(streamOf(client, key)))
+}
+
+const PAGE = 1000
+
+/** Most entries on their way to the server: a client that is offline queues them all. */
+const MOST_APPENDS = 10_000
+
+/** Milliseconds between two sweeps of the stream. */
+const SWEEP_EVERY = 60_000
+
+/** Milliseconds. Clocks differ, and entries count a little beyond their end. */
+const LONG = 86_400_000
+
+/** The cursor is the last item that was read. This one stands for none: all are read. */
+const START: StreamItem = { id: FIRST_ID, text: null }
+
+/** Entries as items of a stream. */
+export function streamSource(stream: RedisStream) {
+  let isAsked = false
+  let appends = 0
+  let sweepAt = Number.NEGATIVE_INFINITY
+  /** A sweep goes on where the last one was, since entries at the beginning may last for years. */
+  let sweepFrom = FIRST_ID
+  /** What was read last. It should still be there when all is asked for, as after a failure. */
+  let last = START
+
+  /** One question at a time: a client that is offline queues each of them until it is back. */
+  async function range(from: string): Promise<StreamItem[]> {
+    if (isAsked) throw new Unusable('late')
+    isAsked = true
+    try {
+      return await stream.range(from, PAGE)
+    } catch (error) {
+      throw redisFailure(error)
+    } finally {
+      isAsked = false
+    }
+  }
+
+  /**
+   * Deletes some entries that ended a day ago. Trimming a stream goes by the time at which items
+   * were added, and would take entries that have not ended.
+   *
+   * @param serverTime in milliseconds; an entry is over by the server's clock and by ours
+   */
+  async function sweep(serverTime: number): Promise<void> {
+    const now = clock.now()
+    if (now < sweepAt) return
+    sweepAt = now + SWEEP_EVERY
+    const items = await stream.range(sweepFrom, PAGE)
+    sweepFrom = (items.length < PAGE ? undefined : items.at(-1)?.id) ?? FIRST_ID
+    const before = Math.min(serverTime, Date.now()) - LONG
+    const ended = items.filter((item) => hasEnded(item, before)).map(({ id }) => id)
+    if (ended.length > 0) await stream.delete(ended)
+  }
+
+  return {
+    /**
+     * Reads from the last item on, and that one again. Only if it is as before, this is the stream
+     * that was read, and no item stands before it that was not read: all are added at the end. Else
+     * the server lost its data, was restored, or is a replica that was behind: everything anew.
+     */
+    async changes(cursor: StreamItem | null): Promise<Page<StreamItem>> {
+      const at = cursor ?? last
+      const items = await range(at.id)
+      const isThere = at === START || isSame(items[0], at)
+      if (!isThere || (cursor === null && at !== START)) {
+        // An item that has ended may have been deleted.
+        const notice = isThere || hasEnded(at, Date.now()) ? undefined : LOST
+        // What is gone is noticed once.
+        if (!isThere) last = START
+        return { entries: [], cursor: START, hasMore: true, notice }
+      }
+      const fresh = at === START ? items : items.slice(1)
+      last = fresh.at(-1) ?? at
+      return {
+        entries: entriesOf(fresh),
+        keptAt: fresh.map(timeOf),
+        cursor: last,
+        hasMore: items.length === PAGE,
+      }
+    },
+    async append(entry: KeptEntry): Promise<void> {
+      if (appends >= MOST_APPENDS) throw new Unusable('too many at once')
+      appends += 1
+      try {
+        const id = await stream.add(JSON.stringify(entry))
+        // The entry is stored. Without the right to delete, somebody else has to.
+        ignoreRejection(sweep(Number.parseInt(id, 10)))
+      } catch (error) {
+        throw redisFailure(error)
+      } finally {
+        appends -= 1
+      }
+    },
+  } satisfies DenyListSource<StreamItem>
+}
+
+const LOST = 'the deny list lost entries in its stream'
+
+function isSame(item: StreamItem | undefined, other: StreamItem): boolean {
+  return item?.id === other.id && item.text === other.text
+}
+
+/** Unchecked, one by one: they are read in slices. `null` stands for what is no JSON. */
+function* entriesOf(items: readonly StreamItem[]): Generator<unknown> {
+  for (const { text } of items) yield parsed(text)
+}
+
+function parsed(text: string | null): unknown {
+  try {
+    return JSON.parse(text ?? '')
+  } catch {
+    return null
+  }
+}
+
+function timeOf({ id }: StreamItem): number {
+  return Number.parseInt(id, 10)
+}
+
+/**
+ * An entry ended before a time, in any process: each ends those without an end by a rule of its
+ * own. An entry that cannot be read has no end.
+ */
+function hasEnded(item: StreamItem, before: number): boolean {
+  try {
+    const { until } = readEntry(parsed(item.text))
+    return (until ?? timeOf(item) + LONGEST_LIFETIME * 1000) < before
+  } catch {
+    return false
+  }
 }

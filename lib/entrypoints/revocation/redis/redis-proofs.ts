@@ -3,7 +3,7 @@ import { entryPointOptions } from '../../../config/option-reader.ts'
 import { Custom, Text } from '../../../config/option-types.ts'
 import { Unusable } from '../../../platform/http/failure.ts'
 import { isObject } from '../../../platform/runtime/own-property.ts'
-import { redisFailure } from './stream-source.ts'
+import { redisFailure } from './clients.ts'
 
 /** The needed part of a client of ioredis or iovalkey, also of a cluster. */
 export interface IoredisProofClient {
