@@ -129,11 +129,14 @@ function isDebugging(log: Log): boolean {
 /** Pino's method. Another logger of the application need not have it. */
 type Log = FastifyBaseLogger & { isLevelEnabled?(level: string): boolean }
 
-/** After a refused upgrade, no server reads from the socket any more. */
+/**
+ * After a refused upgrade, no server reads from the socket any more. It is destroyed, as Node does
+ * with other connections that end: a stranger may keep the other half open for ever.
+ */
 function endAfterAnswer(request: FastifyRequest, reply: FastifyReply): void {
   const { socket } = request.raw
   reply.header('connection', 'close')
-  reply.raw.once('finish', () => socket.end())
+  reply.raw.once('finish', () => socket.end(() => socket.destroy()))
 }
 
 interface ChallengeRules {

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
+import { ServerResponse } from 'node:http'
 import { connect, type Socket } from 'node:net'
 import { type TestContext, test } from 'node:test'
 import websocket from '@fastify/websocket'
@@ -104,6 +105,36 @@ test('a refused upgrade ends though a serializer of the application fails over i
   ask('/socket', ...WEBSOCKET)
   await until(() => state.isEnded)
   assert.match(answers().join(), /^HTTP\/1\.1 401 .*\r\nconnection: close\r\n/is)
+})
+
+test('a refused upgrade ends though its client keeps the connection, and the application closes', async (t) => {
+  const app = bareApp(t)
+  await app.register(tenantAuth, trusting())
+  app.get('/x', async () => 'never')
+  app.server.on('upgrade', (request) => {
+    const response = new ServerResponse(request)
+    response.assignSocket(request.socket)
+    app.routing(request, response)
+  })
+  await app.listen({ port: 0, host: '127.0.0.1' })
+  const { port } = new URL(app.listeningOrigin)
+  const socket = connect({ port: Number(port), host: '127.0.0.1', allowHalfOpen: true })
+  try {
+    let text = ''
+    socket.on('data', (chunk) => {
+      text += String(chunk)
+    })
+    socket.write(['GET /x HTTP/1.1', 'host: x', ...WEBSOCKET, '', ''].join('\r\n'))
+    await once(socket, 'end')
+    assert.match(text, /^HTTP\/1\.1 401 .*"code":"ERR_AUTH_TOKEN_MISSING"/s)
+    let isClosed = false
+    void app.close().then(() => {
+      isClosed = true
+    })
+    await until(() => isClosed, 10_000)
+  } finally {
+    socket.destroy()
+  }
 })
 
 test('an injected WebSocket that is refused fails', async (t) => {
