@@ -3,8 +3,11 @@ const UNRESERVED = /[A-Za-z0-9._~-]/
 const ESCAPED = /%[0-9A-Fa-f]{2}/g
 /** A path without escapes and dot segments. It has one spelling. */
 const PLAIN = /^(?:\/(?!\.)[\w.~-]*)+$/
-/** RFC 9112 §3.2.2, without query and fragment. */
-const ABSOLUTE_FORM = /^https?:\/\/[^/]+(\/.*)$/i
+/**
+ * RFC 9112 §3.2.2, without query and fragment. For routers before find-my-way 9.10 a scheme in
+ * upper case is a part of the path, so that the request may reach another route.
+ */
+const ABSOLUTE_FORM = /^https?:\/\/[^/]+(\/.*)$/
 
 /**
  * The address that clients know the API by, from which `htu` (RFC 9449 §4.2) is expected. What a
