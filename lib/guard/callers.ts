@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto'
 import { AuthError, ERR_AUTH_KEYS_UNAVAILABLE } from '../errors.ts'
 import type { Authenticator } from '../identity/authentication/authenticator.ts'
 import { changedIssuerRefusal } from '../identity/authentication/jwt-verifier.ts'
@@ -50,9 +51,8 @@ export class Callers {
   readonly #mustBeBound: boolean
   readonly #waits = new PendingRequests()
   readonly #rules: CallRules
-  readonly #watched = new Set<AdmissionSignal>()
-  /** The signals of a token, or of the mock user, by tenant. */
-  readonly #watches = new WeakMap<object, Map<string, AbortSignal>>()
+  /** By all that they depend on. A token that the cache has let go of is proved anew. */
+  readonly #watches = new Map<string, AdmissionSignal>()
   #state: 'new' | 'open' | 'closed' = 'new'
 
   constructor({ authenticator, mustBeBound, ...rules }: CallersRules) {
@@ -70,7 +70,7 @@ export class Callers {
   close(): void {
     if (this.#state === 'open') this.#state = 'closed'
     this.#waits.end()
-    for (const watched of [...this.#watched]) watched.abort(closed())
+    for (const watched of [...this.#watches.values()]) watched.abort(closed())
   }
 
   /**
@@ -92,7 +92,7 @@ export class Callers {
     let signal: AbortSignal | undefined
     const watch = () => {
       // No two callers have the same, since `onabort` has room for one function.
-      signal ??= AbortSignal.any([this.#watch(call, authorization)])
+      signal ??= AbortSignal.any([this.#watch(call, token, authorization)])
       return heardSignal(signal, call)
     }
     return Object.freeze({
@@ -131,25 +131,21 @@ export class Callers {
   }
 
   /** One watch for all callers by a token: a socket may come again and again. */
-  #watch(call: Call, authorization: Authorization): AbortSignal {
-    const source = call.verified ?? call.principal ?? call
-    const watches = this.#watches.get(source) ?? new Map<string, AbortSignal>()
-    this.#watches.set(source, watches)
+  #watch(call: Call, token: string, authorization: Authorization): AbortSignal {
+    const { verified } = call
+    const { tenant, isSuperuser, expiresAt } = authorization
+    // In dev mode there is no token.
+    const proved = verified && [hash('sha256', token), verified.names, verified.lifetime]
     // A superuser is let into suspended tenants, too.
-    const key = JSON.stringify([authorization.tenant, authorization.isSuperuser])
-    const known = watches.get(key)
-    if (known !== undefined) return known
+    const key = JSON.stringify([proved, expiresAt, tenant, isSuperuser])
+    const known = this.#watches.get(key)
+    if (known !== undefined) return known.signal
     const watched = new AdmissionSignal(call)
     const { signal } = watched
     if (this.#state === 'closed') watched.abort(closed())
     if (signal.aborted) return signal
-    this.#watched.add(watched)
-    watches.set(key, signal)
-    const end = () => {
-      this.#watched.delete(watched)
-      watches.delete(key)
-    }
-    signal.addEventListener('abort', end, { once: true })
+    this.#watches.set(key, watched)
+    signal.addEventListener('abort', () => this.#watches.delete(key), { once: true })
     return signal
   }
 }

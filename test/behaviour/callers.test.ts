@@ -309,27 +309,29 @@ test('what follows a signal is aborted, though nobody holds the signal itself', 
   assert.deepEqual([heard.sort(), held.aborted], [['both', 'listener', 'onabort'], true])
 })
 
-test('callers by one token share a watch in each tenant, and each has a signal of its own', async (t) => {
-  const { service, app } = await start(t)
-  const given = { token: await tokenOf({ acme: [], other: [] }), tenant: 'acme' }
-  const caller = async (more: object = {}) => service.authenticate({ ...given, ...more })
-  await caller()
-  const timers = t.mock.method(globalThis, 'setTimeout').mock
-  const signals = new Set<AbortSignal>()
-  let ended = 0
-  for (let time = 0; time < 50; time++) {
-    for (const tenant of ['acme', 'other', null]) {
-      const { signal } = await caller({ tenant })
-      signal.onabort = () => ended++
-      signals.add(signal)
+for (const tokenCacheSize of [10, 0]) {
+  test(`callers by one token share a watch in each tenant, and each has a signal of its own, with ${tokenCacheSize} tokens kept`, async (t) => {
+    const { service, app } = await start(t, { tokenCacheSize })
+    const given = { token: await tokenOf({ acme: [], other: [] }), tenant: 'acme' }
+    const caller = async (more: object = {}) => service.authenticate({ ...given, ...more })
+    await caller()
+    const timers = t.mock.method(globalThis, 'setTimeout').mock
+    const signals = new Set<AbortSignal>()
+    let ended = 0
+    for (let time = 0; time < 50; time++) {
+      for (const tenant of ['acme', 'other', null]) {
+        const { signal } = await caller({ tenant })
+        signal.onabort = () => ended++
+        signals.add(signal)
+      }
     }
-  }
-  assert.deepEqual([timers.callCount(), signals.size], [3, 150])
-  await app.close()
-  assert.equal(ended, 150)
-  await service.install(bareApp(t))
-  assert.equal((await caller()).signal.aborted, false, 'a service that is open again')
-})
+    assert.deepEqual([timers.callCount(), signals.size], [3, 150])
+    await app.close()
+    assert.equal(ended, 150)
+    await service.install(bareApp(t))
+    assert.equal((await caller()).signal.aborted, false, 'a service that is open again')
+  })
+}
 
 test('a closing service ends what callers wait for with 503', async (t) => {
   const never = new Promise<null>(() => {})
