@@ -92,7 +92,7 @@ export class Callers {
     let signal: AbortSignal | undefined
     const watch = () => {
       // No two callers have the same, since `onabort` has room for one function.
-      signal ??= AbortSignal.any([this.#watch(call, token, authorization)])
+      signal ??= followerOf(this.#watch(call, token, authorization))
       return heardSignal(signal, call)
     }
     return Object.freeze({
@@ -171,6 +171,16 @@ class Call implements Deciding {
     this.mustBeBound = mustBeBound
     this.policy = { guests: false, suspended: false, stepUp: null, checks: null, requirement }
   }
+}
+
+// Outside: Node 22 lets go of a signal that follows another one, though a third follows it: that one
+// would never be aborted. Held until the token ends, it takes some memory for each caller there.
+const LOSES_FOLLOWERS = process.version.startsWith('v22.')
+
+function followerOf(signal: AbortSignal): AbortSignal {
+  const follower = AbortSignal.any([signal])
+  if (LOSES_FOLLOWERS) signal.addEventListener('abort', () => follower.aborted, { once: true })
+  return follower
 }
 
 /** Returns the refusal; null: the caller is admitted. */
