@@ -81,11 +81,9 @@ const WRAP = 'wrap the module that registers the guard with fastify-plugin'
 const UNCOVERED_CURES = `${WRAP}, or say that it is meant: uncovered: 'ignore'`
 
 /** Routes that declare `noauth` are meant to be uncovered. */
-function uncoveredRoutes({ scope, application = [] }: RouteRegistry): string[] {
+function uncoveredRoutes({ scope, known }: RouteRegistry): string[] {
   const guarded = guardedScopes(scope)
-  const outside = application.filter(
-    (route) => !guarded.some((each) => isWithin(each, route.scope)),
-  )
+  const outside = known.filter((route) => !guarded.some((each) => isWithin(each, route.scope)))
   const open = added(outside)
   const declaring = open
     .filter(({ declares }) => declares.length > 0)
@@ -115,7 +113,7 @@ function reportEarly(
 ): void {
   if (early === undefined) {
     warn(
-      "the application was made before this package was loaded: routes written before the plugin are guarded, and cannot be listed; load it before Fastify() is called, as require('fastify-tenant-auth') at the top",
+      "the application was made before this package was loaded: routes written before the plugin are guarded, and cannot be listed; load it before Fastify() is called, by import 'fastify-tenant-auth' or require('fastify-tenant-auth') at the top",
     )
     return
   }

@@ -49,6 +49,25 @@ export function applicationRoutes(app: FastifyInstance): readonly CapturedRoute[
   return application?.routes
 }
 
+/** By its root, what an application that was made before has written since its first guard. */
+const laterRoutes = new WeakMap<object, CapturedRoute[]>()
+
+/**
+ * The routes of all scopes. If the application was made before this package was loaded, those that
+ * are written from now on, in scopes that are made from now on and in the root.
+ */
+export function knownRoutes(app: FastifyInstance): readonly CapturedRoute[] {
+  const root = rootScope(app)
+  const known = applicationRoutes(app) ?? laterRoutes.get(root)
+  if (known !== undefined) return known
+  const routes: CapturedRoute[] = []
+  laterRoutes.set(root, routes)
+  root.addHook('onRoute', function (options) {
+    routes.push(capturedRoute(this, options))
+  })
+  return routes
+}
+
 /** The route of these options, always the same one. */
 export function capturedRoute(scope: FastifyInstance, options: RouteOptions): CapturedRoute {
   const route = capturedRoutes.get(options) ?? new CapturedRoute(scope, options)

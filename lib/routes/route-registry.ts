@@ -5,7 +5,13 @@ import { readDeclaration } from './declaration.ts'
 import { isWithin } from './fastify-scope.ts'
 import { CLOSED_POLICY, compilePolicy, type Policy, type PolicyRules } from './policy.ts'
 import type { Route } from './route.ts'
-import { applicationRoutes, type CapturedRoute, capturedRoute, routeOf } from './route-capture.ts'
+import {
+  applicationRoutes,
+  type CapturedRoute,
+  capturedRoute,
+  knownRoutes,
+  routeOf,
+} from './route-capture.ts'
 
 type RouteOptions = FastifyRequest['routeOptions']
 
@@ -15,7 +21,9 @@ export class RouteRegistry {
   readonly #rules: PolicyRules
   readonly #isSound: (request: FastifyRequest) => boolean
   /** Those of all scopes of the application; undefined: they cannot be known. */
-  readonly application: readonly CapturedRoute[] | undefined
+  readonly #application: readonly CapturedRoute[] | undefined
+  /** Those of all scopes, as far as they can be known. */
+  readonly known: readonly CapturedRoute[]
   readonly #seen = new Set<CapturedRoute>()
   /** Policies by the config that Fastify made for the route. No code can replace it. */
   readonly #policies = new WeakMap<object, Policy>()
@@ -36,7 +44,8 @@ export class RouteRegistry {
     this.scope = scope
     this.#rules = rules
     this.#isSound = isSound
-    this.application = applicationRoutes(scope)
+    this.#application = applicationRoutes(scope)
+    this.known = knownRoutes(scope)
     const seen = this.#seen
     scope.addHook('onRoute', function (options) {
       seen.add(capturedRoute(this, options))
@@ -57,7 +66,7 @@ export class RouteRegistry {
   }
 
   get #early(): readonly CapturedRoute[] | undefined {
-    return this.application?.filter(
+    return this.#application?.filter(
       (route) => !this.#seen.has(route) && isWithin(this.scope, route.scope),
     )
   }
@@ -121,7 +130,7 @@ export class RouteRegistry {
     // The not-found handler may be that of a route which Fastify has not taken, or not yet.
     if (isNoRoute && route?.policy === undefined) return null
     if (route !== undefined) return this.#confirmed(route, config)
-    if (this.application !== undefined) return this.#closed(config, 'was not known at boot')
+    if (this.#application !== undefined) return this.#closed(config, 'was not known at boot')
     // In an application that was made before this package was loaded, early routes are known by
     // their requests only.
     const { declared, problems } = readDeclaration(config)

@@ -1,12 +1,14 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import Fastify, { type FastifyInstance } from 'fastify'
+import type { RouteDeclaration } from '../../lib/index.ts'
 
-// The package is loaded after the applications are made, as in many CommonJS applications. So
-// Fastify has not told the package of them. For this reason all imports of the package stand below.
+// The package is loaded after the applications are made, as in many CommonJS applications, and by
+// @fastify/autoload. So Fastify has not told the package of them. For this reason all imports of the
+// package stand below.
 const lines: string[] = []
 const logger = { level: 'warn', stream: { write: (line: string) => void lines.push(line) } }
-const applications = Array.from({ length: 4 }, () => Fastify({ logger, exposeHeadRoutes: false }))
+const applications = Array.from({ length: 7 }, () => Fastify({ logger, exposeHeadRoutes: false }))
 const { default: tenantAuth } = await import('../../lib/index.ts')
 const { authority, trusting, as } = await import('../helpers/app/guarded-app.ts')
 const { assertGuarded, probe } = await import('../../lib/entrypoints/testing/index.ts')
@@ -56,6 +58,52 @@ test('of an application made before, uncovered routes that are not known stop no
   assert.match(warnings()[0] ?? '', SAID)
   assert.equal(outcome(await app.inject('/open')), '200')
   assert.equal(outcome(await app.inject('/late')), '401 ERR_AUTH_TOKEN_MISSING')
+})
+
+const OUTSIDE: readonly [what: string, config: RouteDeclaration, expected: object][] = [
+  [
+    'nothing',
+    {},
+    {
+      code: 'ERR_AUTH_CONFIG_INVALID',
+      message: /^uncovered: expected a guard on every route, found none on GET \/open; wrap /,
+    },
+  ],
+  [
+    'what nothing would hold',
+    { require: 'a:b' },
+    {
+      code: 'ERR_AUTH_ROUTE_INVALID',
+      message: /^GET \/open: declares require, and no guard covers it\n/,
+    },
+  ],
+]
+
+for (const [what, config, expected] of OUTSIDE) {
+  test(`a later route beside the guard that declares ${what} stops the boot, as it does elsewhere`, async (t) => {
+    const app = nextApp(t)
+    app.register(async (plugins) => {
+      await plugins.register(tenantAuth, trusting())
+    })
+    app.register(async (routes) => {
+      routes.get('/health', { config: { noauth: true } }, handler)
+      routes.get('/open', { config }, handler)
+    })
+    await assert.rejects(async () => app.ready(), expected)
+  })
+}
+
+test('two guards beside each other cover their own later routes', async (t) => {
+  const app = nextApp(t)
+  for (const url of ['/one', '/other']) {
+    app.register(async (scope) => {
+      await scope.register(tenantAuth, trusting())
+      scope.get(url, handler)
+    })
+  }
+  await app.ready()
+  assert.equal(outcome(await app.inject('/one')), '401 ERR_AUTH_TOKEN_MISSING')
+  assert.equal(outcome(await app.inject('/other')), '401 ERR_AUTH_TOKEN_MISSING')
 })
 
 test('an early route of a place that a later one has too is read strictly', async (t) => {
