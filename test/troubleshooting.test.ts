@@ -47,7 +47,15 @@ const REASONS: readonly [what: string, reasons: string[], atLeast: number][] = [
       .filter((reason) => !reason.includes(': expected ')),
     25,
   ],
+  ['a logout whose body cannot be read', bodyReasons(), 3],
 ]
+
+/** Fastify's own errors, by whose codes a table has the reasons. */
+function bodyReasons(): string[] {
+  const file = 'lib/entrypoints/revocation/logout/backchannel-logout.ts'
+  const rows = readFileSync(file, 'utf8').matchAll(/'FST_ERR_\w+', \[\d{3}, '([^']+)'/g)
+  return [...rows].map(([, reason = '']) => reason)
+}
 
 for (const [what, reasons, atLeast] of REASONS) {
   test(`each reason of ${what} has a cure`, () => {
