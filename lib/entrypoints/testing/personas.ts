@@ -167,8 +167,9 @@ const CLAIMS_CURE = 'give them: probe(app, authority, { claims })'
 export function personaHeaders(
   authority: TestAuthority,
   { loaded, issuer }: ProbeTarget,
-  { grant, claims = (user) => ({ ...user }) }: ProbeOptions,
+  options: ProbeOptions,
 ) {
+  const { grant, claims = (user) => ({ ...user }) } = options
   const tokens = new Map<string, Promise<string>>()
   const { clockTolerance, publicUrl } = loaded.settings
   const resourcesOf = resourcesOfIssuer(issuer, loaded)
@@ -196,15 +197,21 @@ export function personaHeaders(
     proofKey ??= isBound ? createProofKey() : undefined
     const bound = isBound && proofKey && { ...given, cnf: { jkt: (await proofKey).jkt } }
     const token = await authority.token(bound || given, { expiresIn, ...more })
-    if (resourcesOf === undefined && !isDeepStrictEqual(rightsIn(token), rights(resources))) {
-      throw new Error(`probe: mapClaims makes another user of the claims; ${CLAIMS_CURE}`)
+    const found = rightsIn(token)
+    if (resourcesOf === undefined && !isDeepStrictEqual(found, rights(resources))) {
+      if (options.claims === undefined) {
+        throw new Error(`probe: mapClaims makes another user of the claims; ${CLAIMS_CURE}`)
+      }
+      throw new Error(
+        `probe: mapClaims makes another user of what claims gives: expected the resources ${JSON.stringify(rights(resources))}, found ${JSON.stringify(found) ?? 'none'}; leave a mapClaims that cannot make them out of the application under test`,
+      )
     }
     if (grant === undefined) return token
     const { iss = '', sub: subject = '' } = decodeJwt(token)
     const own = await grant({ issuer: iss, sub: subject, resources })
     // A token that the application has made is good, and so it is none that has expired.
     if (typeof own === 'string') return isExpired ? token : own
-    if (rightsIn(token) === undefined) {
+    if (found === undefined) {
       throw new Error(`probe: mapClaims refuses the claims; ${CLAIMS_CURE}`)
     }
     const held = await resourcesOf?.({ issuer: iss, sub: subject })

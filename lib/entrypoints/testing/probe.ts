@@ -33,7 +33,10 @@ import {
 import { addressOf, headersFor, type TargetPlace, targetPlaces } from './probe-url.ts'
 import type { TestAuthority } from './test-authority.ts'
 
-/** A route, and the statuses of its answers. Null: its policy does not refuse that persona. */
+/**
+ * A route, and the statuses of its answers. Null: its policy does not refuse that persona, which is
+ * not asked. A route for guests is asked all the same by the stranger and the foreigner: 204.
+ */
 export interface ProbedRoute {
   readonly method: string
   readonly url: string

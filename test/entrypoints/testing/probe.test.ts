@@ -309,6 +309,16 @@ const REFUSED: readonly [options: object, given: ProbeOptions, message: RegExp][
   [{ mapClaims: () => ({ sub: 'a' }) }, {}, /^probe: mapClaims makes another user .*\{ claims \}/],
   [{ mapClaims: () => assert.fail('no') }, {}, /^probe: mapClaims makes another user/],
   [
+    { mapClaims: (claims: object) => ({ ...claims, sub: 'a', resources: { '*': ['a:b'] } }) },
+    { claims: (user) => ({ ...user }) },
+    /^probe: mapClaims makes another user of what claims gives: expected the resources \{.*\}, found \{"\*":\["a:b"\]\}; leave a mapClaims that cannot make them out of the application/,
+  ],
+  [
+    { mapClaims: () => assert.fail('no') },
+    { claims: (user) => ({ ...user }) },
+    /^probe: mapClaims makes another user of what claims gives: .* found none;/,
+  ],
+  [
     { mapClaims: () => assert.fail('no'), resourcesOf: () => ({}) },
     { grant: () => {} },
     /^probe: mapClaims refuses the claims; give them: .*\{ claims \}/,
