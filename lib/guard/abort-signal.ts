@@ -22,12 +22,14 @@ const signals = new WeakMap<AuthContext, AbortSignal>()
 
 /**
  * A signal that is aborted when the request would not be let through any more: when its token has
- * expired (`expiresAt` and the tolerance), or is revoked, if a deny list is `isRevoked`. For
+ * expired (`expiresAt` and the tolerance), or is revoked, if a deny list is `isRevoked`, and when a
+ * later question says that its tenant is suspended. A right that is taken away ends none. For
  * sockets, streams and long queries. Its reason is the error that a new request would get.
  *
- * The wait ends with the response or its connection. A request without a guard (`noauth`) has a
- * signal that is never aborted; one that is not let through, or not yet, has one that is. After the
- * end each call returns a signal of its own, which fires at once for its listeners.
+ * The wait ends with the response or its connection. A guest, and a request without a guard
+ * (`noauth`), has a signal that is never aborted; one that is not let through, or not yet, has one
+ * that is. After the end each call returns a signal of its own, which fires at once for its
+ * listeners.
  *
  * @throws TypeError between onRequest and the last gate of a route that is `late`
  */
