@@ -91,7 +91,8 @@ function examineJwt(
   if (keys === undefined) return [...refusals, KEYLESS]
   const forged = signatureRefusal(jws, keys)
   if (forged !== undefined) return [...refusals, tokenFinding(forged)]
-  return refusals.length > 0 ? refusals : [examineProof(jws, settings)]
+  if (refusals.length > 0) return refusals
+  return [examineProof(jws, settings), ...(Object.hasOwn(claims, 'resources') ? [] : [NO_RIGHTS])]
 }
 
 function examineProof({ payload }: CompactJws, { confirmation }: Settings): Finding {
@@ -228,6 +229,11 @@ const CURES: ReadonlyMap<string, string> = new Map([
 const MALFORMED = 'sub, resources or preferred_username is malformed'
 const MAPPING =
   'give mapClaims in code, if it is not there: a recipe of fastify-tenant-auth/claims may fit'
+
+const NO_RIGHTS = doubtful(
+  'token: it has no claim resources, and so no tenant and no right',
+  `${MAPPING}; or resourcesOf has the rights`,
+)
 
 function tokenFinding({ reason, mismatch }: ERR_AUTH_TOKEN_INVALID, detail = ''): Finding {
   if (reason === MALFORMED) return doubtful(`token: ${reason}`, MAPPING)

@@ -242,6 +242,15 @@ for (const { what, token, options = authority.options, lines } of ROWS) {
   })
 }
 
+test('a good token without rights is accepted, with a warning and the cures', async () => {
+  assert.deepEqual(findingsOf(await authority.token({ sub: 'dora' })), [
+    'ok token: it is accepted; undefined',
+    'warning token: it has no claim resources, and so no tenant and no right; give mapClaims in code, if it is not there: a recipe of fastify-tenant-auth/claims may fit; or resourcesOf has the rights',
+  ])
+  const expired = await authority.token({ sub: 'dora' }, { expiresIn: -60 })
+  assert.match(findingsOf(expired).join('\n'), /^wrong token: expired.*$/)
+})
+
 test('a token near the limit of Node is a warning, and beyond it wrong', async () => {
   const near = await authority.token({ ...user, text: 'x'.repeat((maxHeaderSize * 5) / 8) })
   const size = near.length + 'authorization: Bearer \r\n'.length
