@@ -57,6 +57,13 @@ for (const page of ALL_PAGES) {
       [],
     )
   })
+
+  test(`each heading of ${page} has one anchor: the site leaves code out of it`, () => {
+    assert.deepEqual(
+      headings(text).filter((heading) => heading.includes('`')),
+      [],
+    )
+  })
 }
 
 function isExternal(target: string): boolean {
