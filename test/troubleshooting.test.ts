@@ -77,6 +77,25 @@ test('each warning at boot has a cure', () => {
   assert.deepEqual(shown, [])
 })
 
+test('each code of our own that stands in brackets behind a reason has a cure', () => {
+  const codes = new Set(
+    readdirSync('lib/entrypoints', { recursive: true, encoding: 'utf8' })
+      .filter((name) => name.endsWith('.ts'))
+      .flatMap((name) => readFileSync(`lib/entrypoints/${name}`, 'utf8').split('\n'))
+      .flatMap((line) => line.match(/\bERR_(?:DENY_LIST|INTROSPECTION)_\w+/g) ?? []),
+  )
+  assert.ok(codes.size >= 11, `${codes.size} are found`)
+  const shown = [...codes].filter((each) => !told.some((text) => text.includes(`(${each})`)))
+  assert.deepEqual(shown, [])
+})
+
+test('each line about a deny list has a cure', () => {
+  const lines = code.of(/^logFailure$/, /revocation/).filter((line) => line.startsWith('the deny'))
+  assert.ok(lines.length >= 2, `${lines.length} are found`)
+  const shown = lines.filter((line) => !page.includes(line.replace(/\([^)]*\)$/, '(…)')))
+  assert.deepEqual(shown, [])
+})
+
 test('the page names no reason that the code does not have', () => {
   const sources = readdirSync('lib', { recursive: true, encoding: 'utf8' })
     .filter((name) => name.endsWith('.ts'))
