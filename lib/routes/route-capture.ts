@@ -49,16 +49,13 @@ export function applicationRoutes(app: FastifyInstance): readonly CapturedRoute[
   return application?.routes
 }
 
-/** By its root, what an application that was made before has written since its first guard. */
+/** The later routes of applications that were made before, by their roots. */
 const laterRoutes = new WeakMap<object, CapturedRoute[]>()
 
-/**
- * The routes of all scopes. If the application was made before this package was loaded, those that
- * are written from now on, in scopes that are made from now on and in the root.
- */
-export function knownRoutes(app: FastifyInstance): readonly CapturedRoute[] {
+/** The routes that are written from now on, in the root and in scopes that are made from now on. */
+export function routesFromNowOn(app: FastifyInstance): readonly CapturedRoute[] {
   const root = rootScope(app)
-  const known = applicationRoutes(app) ?? laterRoutes.get(root)
+  const known = laterRoutes.get(root)
   if (known !== undefined) return known
   const routes: CapturedRoute[] = []
   laterRoutes.set(root, routes)

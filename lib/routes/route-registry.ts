@@ -9,8 +9,8 @@ import {
   applicationRoutes,
   type CapturedRoute,
   capturedRoute,
-  knownRoutes,
   routeOf,
+  routesFromNowOn,
 } from './route-capture.ts'
 
 type RouteOptions = FastifyRequest['routeOptions']
@@ -45,7 +45,7 @@ export class RouteRegistry {
     this.#rules = rules
     this.#isSound = isSound
     this.#application = applicationRoutes(scope)
-    this.known = knownRoutes(scope)
+    this.known = this.#application ?? routesFromNowOn(scope)
     const seen = this.#seen
     scope.addHook('onRoute', function (options) {
       seen.add(capturedRoute(this, options))
