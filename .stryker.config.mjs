@@ -64,17 +64,22 @@ const ended = (file) => new Promise((resolve) => describe(file, () => after(reso
 `
 
 /**
- * `MUTATION_TESTS=room` leaves the tests of behaviour out, which makes a first look ten times as
- * fast. What survives it is asked for anew, by its places: `--mutate lib/a.ts:10:4-10:20`.
+ * `MUTATION_TESTS=room` leaves the tests of behaviour out, and `MUTATION_TESTS=bound-,reasons` all
+ * but those of such names, which makes a first look several times as fast. What survives it is
+ * asked for anew, by its places: `--mutate lib/a.ts:10:4-10:20`.
  */
-const isFirstLook = process.env.MUTATION_TESTS === 'room'
+const wanted = process.env.MUTATION_TESTS?.split(',') ?? ['']
+
+const behaviour = testsIn('behaviour').filter((file) =>
+  wanted.some((name) => file.startsWith(`test/behaviour/${name}`)),
+)
 
 const isAlone = (file) => ALONE.some((name) => file.endsWith(name.replace(/ts$/, 'js')))
 
 rmSync(GROUPS, { recursive: true, force: true })
 mkdirSync(GROUPS, { recursive: true })
-const testFiles = [...rooms, ...(isFirstLook ? [] : ['behaviour'])].flatMap((room) => {
-  const files = testsIn(room)
+const tests = [...rooms.map((room) => [room, testsIn(room)]), ['behaviour', behaviour]]
+const testFiles = tests.flatMap(([room, files]) => {
   return [
     ...files.filter(isAlone).map((file) => `.compiled/${file}`),
     ...groupsOf(
