@@ -154,17 +154,33 @@ function issuerOf(section: IssuerSection, where: string, problems: Problems): Is
   return issuer
 }
 
+/** Where an option is given whose key means nothing in this section; undefined: it is none. */
+function placeOf({ key, section }: IniEntry): string | undefined {
+  if (section === 'auth') {
+    if (key === 'issuers') return 'a section [auth.NAME] for each issuer'
+    if (key === 'tenants') return 'ids or tenant_url in [tenants]'
+    if (key === IMPLIES) return `a section [${IMPLIES}]`
+  }
+  // A slip of `issuer`.
+  if (key === 'issuers') return undefined
+  if (INI_KEYS.auth.has(key)) return 'it in [auth]'
+  return CODE_ONLY.some((name) => snakeCase(name) === key) ? 'it in code' : undefined
+}
+
 function takeEntry<Members extends TProperties>(
-  { key, text, where }: IniEntry,
+  entry: IniEntry,
   keys: ReadonlyMap<string, NameOf<Members>>,
   reader: OptionReader<Members>,
   file: string,
   problems: Problems,
 ): void {
+  const { key, text, where } = entry
   const source = { key, where }
   const name = keys.get(key)
   if (name === undefined) {
-    problems.addUnknown(key, source, [...keys.keys()])
+    const place = placeOf(entry)
+    if (place === undefined) problems.addUnknown(key, source, [...keys.keys()])
+    else problems.add(source, place, `"${key}"`)
     return
   }
   if (reader.has(name)) problems.add(source, `${reader.sourceOf(name).key} or ${key}`, 'both')

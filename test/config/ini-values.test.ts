@@ -46,6 +46,22 @@ test('every member of an issuer has a key, but its name and those that only code
 
 const folder = tempFolder()
 
+const AUTH = '[auth]\nissuer = https://a.test\n'
+
+for (const [text, place] of [
+  [`${AUTH}issuers = https://b.test`, 'issuers: expected a section [auth.NAME] for each issuer'],
+  [`${AUTH}tenants = acme`, 'tenants: expected ids or tenant_url in [tenants]'],
+  [`${AUTH}implies = menu:read`, 'implies: expected a section [implies]'],
+  [`${AUTH}opaque_token = x`, 'opaque_token: expected it in code'],
+  ['[auth.acme]\nmap_claims = x', 'map_claims: expected it in code'],
+  ['[auth.acme]\nclock_tolerance = 9', 'clock_tolerance: expected it in [auth]'],
+  ['[tenants]\ntenants_max_age = 9', 'tenants_max_age: expected it in [auth]'],
+] as const) {
+  test(`the place of an option that stands elsewhere is named: ${text.split('\n').at(-1)}`, () => {
+    refuses(`${text}\n`, `${place}, found "`)
+  })
+}
+
 const ACME = '[auth.acme]\nissuer = https://a.test\ntenants = acme, acme-test\naudience = api\n'
 
 function entriesOf(text: string, options: object = {}) {
@@ -146,6 +162,7 @@ describe('a section [auth.NAME]', () => {
 
   test('shows the nearest key', () => {
     refuses(`${ACME}publickeys_url = x\n`, 'found "publickeys_url" (', 'mean public_keys_url?')
+    refuses(`[auth.acme]\nissuers = https://a.test\n`, 'found "issuers" (', 'mean issuer?')
   })
 
   for (const [key, text] of [

@@ -182,7 +182,7 @@ describe('misspelt names', () => {
         () => load({ configFile }),
         configError(
           `${key}: expected `,
-          /: expected (?:\w+|one of public_keys_url, .*), found "/,
+          /: expected (?:\w+|one of public_keys_url, .*|it in code|.* [[]\w+(?:\.NAME)?\].*), found "/,
           `${configFile}, line 3`,
         ),
       )
@@ -201,7 +201,10 @@ describe('misspelt names', () => {
   ]) {
     test(`refuses the key ${key} of [tenants]`, () => {
       const seen = () => loadIni(`[tenants]\n${key} = a\n`)
-      assert.throws(seen, configError(`${key}: expected `, /ids|tenant_url/, ', found "', 'line 2'))
+      assert.throws(
+        seen,
+        configError(`${key}: expected `, /ids|tenant_url|it in \[auth\]/, ', found "', 'line 2'),
+      )
     })
   }
 
