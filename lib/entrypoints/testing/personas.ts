@@ -195,8 +195,9 @@ export function personaHeaders(
     const sub = grant === undefined ? 'probe' : randomUUID()
     const given = { ...claims({ sub, resources }), ...loginClaims(login) }
     proofKey ??= isBound ? createProofKey() : undefined
-    const bound = isBound && proofKey && { ...given, cnf: { jkt: (await proofKey).jkt } }
-    const token = await authority.token(bound || given, { expiresIn, ...more })
+    const key = isBound ? await proofKey : undefined
+    const binding = key && { cnf: { jkt: key.jkt } }
+    const token = await authority.token({ ...given, ...binding }, { expiresIn, ...more })
     const found = rightsIn(token)
     if (resourcesOf === undefined && !isDeepStrictEqual(found, rights(resources))) {
       if (options.claims === undefined) {
@@ -208,7 +209,7 @@ export function personaHeaders(
     }
     if (grant === undefined) return token
     const { iss = '', sub: subject = '' } = decodeJwt(token)
-    const own = await grant({ issuer: iss, sub: subject, resources })
+    const own = await grant({ issuer: iss, sub: subject, resources, ...binding })
     // A token that the application has made is good, and so it is none that has expired.
     if (typeof own === 'string') return isExpired ? token : own
     if (found === undefined) {

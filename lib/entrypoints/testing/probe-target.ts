@@ -25,6 +25,8 @@ export interface PersonaUser {
 export interface GrantedUser extends PersonaUser {
   /** The `iss` of its token. */
   readonly issuer: string
+  /** The `cnf` of its token (RFC 9449 §6.1), if it has to be bound to the key of the probe. */
+  readonly cnf?: { readonly jkt: string }
 }
 
 export const PROBE_OPTIONS = [
@@ -71,7 +73,7 @@ export interface ProbeOptions {
    * database. Required if `resourcesOf` or `opaqueToken` is configured. No user comes twice.
    *
    * @returns the token to send, if it is not one of the authority; otherwise nothing. One that is
-   * sent says nothing of a login (`acr`, `auth_time`).
+   * sent says nothing of a login (`acr`, `auth_time`), and has the `cnf` of the user, if any.
    */
   readonly grant?: (user: GrantedUser) => unknown
   /**

@@ -415,6 +415,24 @@ test('with opaqueToken a grant may give the token to ask with', async (t) => {
   assert.equal(asked.length > 0, true)
 })
 
+test('a grant whose tokens are opaque binds them to the key of the probe', async (t) => {
+  const keys = new Map<string, Record<string, unknown>>()
+  const app = await guardedApp(t, {
+    publicKeys: { keys: [] },
+    confirmation: 'require',
+    publicUrl: 'https://api.test',
+    opaqueToken: (token) => keys.get(token) ?? null,
+  })
+  app.get('/:tenant/menus', { config: { require: 'menu:read' } }, handler)
+  const grant = ({ issuer, sub, resources, cnf }: GrantedUser) => {
+    keys.set(sub, { iss: issuer, aud: authority.audience, sub, resources, ...(cnf && { cnf }) })
+    return sub
+  }
+  await assertGuarded(app, authority, { grant })
+  const isBound = [...keys.values()].map((claims) => Object.hasOwn(claims, 'cnf'))
+  assert.deepEqual(new Set(isBound), new Set([true, false]), 'one that is not bound is tried')
+})
+
 test('a pinned authority is asked for the foreign tenant, and grants nothing in others', async (t) => {
   const { rows, resourcesOf, grant } = table()
   const app = bareApp(t)
