@@ -15,6 +15,7 @@ import {
 } from 'oauth4webapi'
 import { withoutEmptyMembers } from '../../identity/jwks/jwk.ts'
 import { readMembers } from '../../identity/jwks/jwk-set.ts'
+import { badStatus } from '../../platform/http/failure.ts'
 import { ownMember } from '../../platform/runtime/own-property.ts'
 import { asOpaqueFailure, type Exchanges, OpaqueFailure } from './exchanges.ts'
 import type { ClientKey, IntrospectionRules } from './introspection-options.ts'
@@ -95,7 +96,8 @@ const BUSY: readonly number[] = [403, 429]
 async function failureOf(response: Response): Promise<OpaqueFailure> {
   if (BUSY.includes(response.status)) return new OpaqueFailure('ERR_INTROSPECTION_BUSY')
   const isRefused = response.status === 401 || (await namesClient(response))
-  return new OpaqueFailure(isRefused ? 'ERR_INTROSPECTION_CREDENTIALS' : 'ERR_INTROSPECTION_ANSWER')
+  if (isRefused) return new OpaqueFailure('ERR_INTROSPECTION_CREDENTIALS')
+  return new OpaqueFailure('ERR_INTROSPECTION_ANSWER', badStatus(response.status))
 }
 
 async function namesClient(response: Response): Promise<boolean> {

@@ -1,4 +1,5 @@
-import { readBody } from '../../platform/http/fetch-json.ts'
+import { noAnswer, Unusable } from '../../platform/http/failure.ts'
+import { causeOf, readBody } from '../../platform/http/fetch-json.ts'
 import { isThrown } from '../../platform/runtime/error.ts'
 import { TimeLimit } from '../../platform/runtime/timer.ts'
 
@@ -33,12 +34,14 @@ export class Exchanges {
     try {
       // Answers are cached, so that an idle socket is not worth outliving the service.
       const own = { ...headers, connection: 'close' }
-      const response = await fetch(url, { method, body, redirect: 'manual', signal, headers: own })
+      const sent = fetch(url, { method, body, redirect: 'manual', signal, headers: own })
+      const response = await sent.catch((error: unknown) => {
+        throw noAnswer(causeOf(error), signal)
+      })
       const text = response.body && (await readBody(response.body, { maxBytes: MAX_BYTES, signal }))
       return new Response(text, { status: response.status, headers: response.headers })
-    } catch {
-      // The message of the error may hold a header, and so the token.
-      throw new OpaqueFailure('ERR_INTROSPECTION_NO_ANSWER')
+    } catch (error) {
+      throw new OpaqueFailure('ERR_INTROSPECTION_NO_ANSWER', error)
     } finally {
       limit.end()
       this.#limits.delete(limit)
@@ -52,7 +55,7 @@ export class Exchanges {
 }
 
 const MESSAGES = {
-  ERR_INTROSPECTION_NO_ANSWER: 'the server gave no whole answer in time',
+  ERR_INTROSPECTION_NO_ANSWER: 'the server gave no whole answer',
   ERR_INTROSPECTION_ANSWER: 'the server gave no usable answer',
   ERR_INTROSPECTION_BUSY: 'the endpoint answers nobody now (403 or 429)',
   ERR_INTROSPECTION_METADATA: 'the metadata of the issuer cannot be used',
@@ -63,14 +66,15 @@ const MESSAGES = {
 type OpaqueFailureCode = keyof typeof MESSAGES
 
 /**
- * A token cannot be decided now. The text is constant, and there is no cause: errors of fetch and
- * of other servers may hold the token, or the secret of the client.
+ * A token cannot be decided now. The text is made of words of ours, and there is no cause: errors of
+ * fetch and of other servers may hold the token, or the secret of the client.
  */
 export class OpaqueFailure extends Error {
   readonly code: OpaqueFailureCode
 
-  constructor(code: OpaqueFailureCode) {
-    super(MESSAGES[code])
+  /** @param reason told if it is in words of ours */
+  constructor(code: OpaqueFailureCode, reason?: unknown) {
+    super(isThrown(reason, Unusable) ? `${MESSAGES[code]}: ${reason.message}` : MESSAGES[code])
     this.code = code
   }
 
@@ -92,5 +96,5 @@ export function asOpaqueFailure(
   error: unknown,
   code: OpaqueFailureCode = 'ERR_INTROSPECTION_ANSWER',
 ): OpaqueFailure {
-  return isThrown(error, OpaqueFailure) ? error : new OpaqueFailure(code)
+  return isThrown(error, OpaqueFailure) ? error : new OpaqueFailure(code, error)
 }

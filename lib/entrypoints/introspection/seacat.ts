@@ -1,6 +1,7 @@
 import { entryPointOptions } from '../../config/option-reader.ts'
 import type { OpaqueAnswer } from '../../identity/authentication/opaque-tokens.ts'
 import { LIFECYCLE, Lifecycle } from '../../platform/callbacks/lifecycle.ts'
+import { badStatus } from '../../platform/http/failure.ts'
 import { Exchanges, OpaqueFailure } from './exchanges.ts'
 import { ADDRESS } from './introspection-options.ts'
 
@@ -31,7 +32,8 @@ export function seacatExchange(
     if (response.status === 401) return null
     const [, jwt] = BEARER_JWT.exec(response.headers.get('authorization') ?? '') ?? []
     if (response.status === 200 && jwt !== undefined) return jwt
-    throw new OpaqueFailure('ERR_INTROSPECTION_ANSWER')
+    const reason = response.status === 200 ? undefined : badStatus(response.status)
+    throw new OpaqueFailure('ERR_INTROSPECTION_ANSWER', reason)
   }
   return Object.defineProperty(ask, LIFECYCLE, { value: new Lifecycle(exchanges) })
 }

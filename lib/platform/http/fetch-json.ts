@@ -113,7 +113,7 @@ function decode(body: Buffer): string {
 }
 
 /** The fetch API wraps the error into a TypeError. */
-function causeOf(error: unknown): unknown {
+export function causeOf(error: unknown): unknown {
   try {
     return Object(error).cause ?? error
   } catch {

@@ -23,7 +23,14 @@ test('a body of the most bytes is read, one of a byte more is no answer', async 
   const { fetch } = new Exchanges()
   assert.equal((await (await fetch(server.url, GET)).text()).length, MAX_BYTES)
   size += 1
-  await assert.rejects(fetch(server.url, GET), NO_ANSWER)
+  const message = 'the server gave no whole answer: the answer is too large'
+  await assert.rejects(fetch(server.url, GET), { ...NO_ANSWER, message })
+})
+
+test('why there is no answer is told in words of ours', async () => {
+  const server = await askedServer((request) => request.socket.destroy())
+  const message = 'the server gave no whole answer: no answer (UND_ERR_SOCKET)'
+  await assert.rejects(new Exchanges().fetch(server.url, GET), { ...NO_ANSWER, message })
 })
 
 test('no redirect is followed, and no connection is kept', async () => {

@@ -83,7 +83,9 @@ for (const [what, metadata] of BAD) {
 test('an issuer that differs by a slash alone is another', async (t) => {
   const { server, issuer, ask } = await start(t)
   server.metadata = { issuer: `${issuer}/` }
-  await assert.rejects(ask(TOKEN), METADATA)
+  const message =
+    'the metadata of the issuer cannot be used: the discovery document is of another issuer'
+  await assert.rejects(ask(TOKEN), { ...METADATA, message })
 })
 
 /** Answers that are no metadata, and of which failure. */
