@@ -10,6 +10,7 @@ import { formOf, LOGOUT, logoutApp, logoutToken } from '../helpers/app/logout-ap
 import { outcomeOf, rawRequest } from '../helpers/app/raw-request.ts'
 import { REFUSALS, type RefusalCode } from '../helpers/app/refusals.ts'
 import { tempFolder } from '../helpers/documents/temp-folder.ts'
+import { selfSigned } from '../helpers/servers/self-signed.ts'
 import { forge, forgeKey, partsOf } from '../helpers/tokens/forge.ts'
 import { AUDIENCE, goodClaims, goodToken, ISSUER, KEY } from '../helpers/tokens/probe.ts'
 
@@ -26,6 +27,7 @@ interface Row {
 
 const INVALID = 'ERR_AUTH_TOKEN_INVALID'
 const DIGEST = 'A'.repeat(43)
+const { cert } = selfSigned('client.test')
 const hour = 3600
 const now = Math.floor(Date.now() / 1000)
 const [header, payload, signature] = partsOf(goodToken())
@@ -141,7 +143,13 @@ const CLAIMS: readonly Row[] = [
       ['not bound to its sender', {}, 'Bearer', { confirmation: 'require' }],
       ['bound to a certificate, with the scheme DPoP', { cnf: { 'x5t#S256': DIGEST } }, 'DPoP'],
       ['bound to a key, with the scheme Bearer', { cnf: { jkt: DIGEST } }],
-      ['bound to another certificate', { cnf: { 'x5t#S256': DIGEST } }],
+      ['bound to a certificate, and there is none', { cnf: { 'x5t#S256': DIGEST } }],
+      [
+        'bound to another certificate',
+        { cnf: { 'x5t#S256': DIGEST } },
+        'Bearer',
+        { clientCertificate: () => cert },
+      ],
     ] as const
   ).map(
     ([reason, claims, scheme = 'Bearer', more = {}]): Row => ({

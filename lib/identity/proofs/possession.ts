@@ -110,8 +110,10 @@ export class Possession {
     if (jkt !== null && !countsAsDpop(request)) {
       throw tokenRefusal('bound to a key, with the scheme Bearer')
     }
-    if (x5t !== null && x5t !== this.#certificateOf(request)) {
-      throw tokenRefusal('bound to another certificate')
+    if (x5t !== null) {
+      const shown = this.#certificateOf(request)
+      if (shown === null) throw tokenRefusal('bound to a certificate, and there is none')
+      if (shown !== x5t) throw tokenRefusal('bound to another certificate')
     }
     if (jkt === null) return 'mtls'
     const proof = verifyProof(proofOf(request), confirmation, {
