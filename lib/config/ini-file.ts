@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs'
+import { errorCode } from '../platform/runtime/error.ts'
 import {
   type EntryLine,
   IMPLIES,
@@ -100,9 +101,11 @@ function readRows(file: string, problems: Problems): string[] {
     // The decoder skips a byte order mark, and refuses what is not UTF-8.
     const text = new TextDecoder('utf-8', { fatal: true }).decode(readFileSync(file))
     return text.split(/\r\n|\n|\r/)
-  } catch {
+  } catch (error) {
     const source = { key: 'configFile', where: 'option' }
-    problems.add(source, 'a readable INI file in UTF-8', `none at ${showPath(file)}`)
+    const [code, path] = [errorCode(error), showPath(file)]
+    const found = code === 'ENOENT' ? `none at ${path}` : `${path}, which cannot be read (${code})`
+    problems.add(source, 'a readable INI file in UTF-8', found)
     return []
   }
 }

@@ -121,13 +121,16 @@ describe('an INI file', () => {
   })
 
   test('must be a file', () => {
-    assert.throws(() => entriesOf(folder.path), configError('configFile: ', folder.path))
+    assert.throws(
+      () => entriesOf(folder.path),
+      configError('configFile: ', folder.path, '(EISDIR)'),
+    )
   })
 
   test('must be readable', { skip: process.getuid?.() === 0 && 'root reads everything' }, () => {
     const file = folder.write('[auth]\n')
     chmodSync(file, 0)
-    assert.throws(() => entriesOf(file), configError('configFile: ', file))
+    assert.throws(() => entriesOf(file), configError('configFile: ', file, '(EACCES)'))
   })
 
   for (const [name, bytes] of [
@@ -136,7 +139,8 @@ describe('an INI file', () => {
     ['a cut character', Buffer.from('[auth]\nrealm = é').subarray(0, -1)],
     ['an overlong form', Buffer.from([...Buffer.from('[auth]\nrealm = '), 0xc0, 0xaf])],
   ] as const) {
-    test(`must be UTF-8, not ${name}`, () => refuses(bytes, 'configFile: expected', 'UTF-8'))
+    test(`must be UTF-8, not ${name}`, () =>
+      refuses(bytes, 'configFile: expected', 'UTF-8', 'cannot be read (ERR_ENCODING_'))
   }
 })
 
