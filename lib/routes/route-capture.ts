@@ -3,7 +3,7 @@ import { types } from 'node:util'
 import type { FastifyInstance, RouteOptions } from 'fastify'
 import { isObject } from '../platform/runtime/own-property.ts'
 import { declarationsBeside, hiddenDeclarations } from './declaration-keys.ts'
-import { rootScope } from './fastify-scope.ts'
+import { rootScope, scopesWithin } from './fastify-scope.ts'
 import { Route, type RouteFacts } from './route.ts'
 
 /** The routes of one application, of all its scopes. */
@@ -52,16 +52,19 @@ export function applicationRoutes(app: FastifyInstance): readonly CapturedRoute[
 /** The later routes of applications that were made before, by their roots. */
 const laterRoutes = new WeakMap<object, CapturedRoute[]>()
 
-/** The routes that are written from now on, in the root and in scopes that are made from now on. */
+/** The routes that are written from now on, in all scopes. */
 export function routesFromNowOn(app: FastifyInstance): readonly CapturedRoute[] {
   const root = rootScope(app)
   const known = laterRoutes.get(root)
   if (known !== undefined) return known
   const routes: CapturedRoute[] = []
   laterRoutes.set(root, routes)
-  root.addHook('onRoute', function (options) {
-    routes.push(capturedRoute(this, options))
-  })
+  // Only scopes that are made later have the hooks of the scope around them.
+  for (const scope of scopesWithin(root)) {
+    scope.addHook('onRoute', function (options) {
+      routes.push(capturedRoute(this, options))
+    })
+  }
   return routes
 }
 

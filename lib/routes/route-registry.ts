@@ -20,10 +20,10 @@ export class RouteRegistry {
   readonly scope: FastifyInstance
   readonly #rules: PolicyRules
   readonly #isSound: (request: FastifyRequest) => boolean
-  /** Those of all scopes of the application; undefined: they cannot be known. */
-  readonly #application: readonly CapturedRoute[] | undefined
-  /** Those of all scopes, as far as they can be known. */
+  /** Those of all scopes of the application, as far as they can be known. */
   readonly known: readonly CapturedRoute[]
+  /** False: the application was made before this package was loaded. */
+  readonly #isAllKnown: boolean
   readonly #seen = new Set<CapturedRoute>()
   /** Policies by the config that Fastify made for the route. No code can replace it. */
   readonly #policies = new WeakMap<object, Policy>()
@@ -44,8 +44,9 @@ export class RouteRegistry {
     this.scope = scope
     this.#rules = rules
     this.#isSound = isSound
-    this.#application = applicationRoutes(scope)
-    this.known = this.#application ?? routesFromNowOn(scope)
+    const application = applicationRoutes(scope)
+    this.known = application ?? routesFromNowOn(scope)
+    this.#isAllKnown = application !== undefined
     const seen = this.#seen
     scope.addHook('onRoute', function (options) {
       seen.add(capturedRoute(this, options))
@@ -62,13 +63,11 @@ export class RouteRegistry {
    * scope that was there before. Undefined if they cannot be known; see `applicationRoutes`.
    */
   get early(): readonly Route[] | undefined {
-    return this.#early && added(this.#early)
+    return this.#isAllKnown ? added(this.#early) : undefined
   }
 
-  get #early(): readonly CapturedRoute[] | undefined {
-    return this.#application?.filter(
-      (route) => !this.#seen.has(route) && isWithin(this.scope, route.scope),
-    )
+  get #early(): readonly CapturedRoute[] {
+    return this.known.filter((route) => !this.#seen.has(route) && isWithin(this.scope, route.scope))
   }
 
   /**
@@ -76,7 +75,7 @@ export class RouteRegistry {
    * @throws ERR_AUTH_ROUTE_INVALID with the problems of every route that was seen
    */
   compile(moreProblems: () => readonly string[]): void {
-    const early = this.#early ?? []
+    const early = this.#early
     const seen = [...this.#seen]
     this.#earlyProblems = this.#compile(early, true)
     const problems = [
@@ -130,7 +129,7 @@ export class RouteRegistry {
     // The not-found handler may be that of a route which Fastify has not taken, or not yet.
     if (isNoRoute && route?.policy === undefined) return null
     if (route !== undefined) return this.#confirmed(route, config)
-    if (this.#application !== undefined) return this.#closed(config, 'was not known at boot')
+    if (this.#isAllKnown) return this.#closed(config, 'was not known at boot')
     // In an application that was made before this package was loaded, early routes are known by
     // their requests only.
     const { declared, problems } = readDeclaration(config)

@@ -8,7 +8,7 @@ import type { RouteDeclaration } from '../../lib/index.ts'
 // package stand below.
 const lines: string[] = []
 const logger = { level: 'warn', stream: { write: (line: string) => void lines.push(line) } }
-const applications = Array.from({ length: 7 }, () => Fastify({ logger, exposeHeadRoutes: false }))
+const applications = Array.from({ length: 10 }, () => Fastify({ logger, exposeHeadRoutes: false }))
 const { default: tenantAuth } = await import('../../lib/index.ts')
 const { authority, trusting, as } = await import('../helpers/app/guarded-app.ts')
 const { assertGuarded, probe } = await import('../../lib/entrypoints/testing/index.ts')
@@ -92,6 +92,49 @@ for (const [what, config, expected] of OUTSIDE) {
     await assert.rejects(async () => app.ready(), expected)
   })
 }
+
+test('a later route of a scope that was there before the guard stops the boot, as with fastify-cli', async (t) => {
+  const app = nextApp(t)
+  app.register(async (whole) => {
+    await whole.register(async (plugins) => {
+      await plugins.register(tenantAuth, trusting())
+    })
+    whole.get('/open', handler)
+  })
+  await assert.rejects(async () => app.ready(), {
+    code: 'ERR_AUTH_CONFIG_INVALID',
+    message: /found none on GET \/open; /,
+  })
+})
+
+test('a later route of a guarded scope that was there before is read strictly', async (t) => {
+  const app = nextApp(t)
+  const scopes: FastifyInstance[] = []
+  await app.register(async (scope) => void scopes.push(scope))
+  await app.register(tenantAuth, trusting())
+  scopes[0]?.get('/x', { config: { tenant: 'optional' } }, handler)
+  scopes[0]?.get('/open', { config: { noauth: true } }, handler)
+  await app.ready()
+  const response = await app.inject({ url: '/x', headers: await as() })
+  assert.equal(outcome(response), '400 ERR_AUTH_TENANT_MISSING')
+  assert.equal(outcome(await app.inject('/open')), '200')
+})
+
+test('routes before a second guard are read strictly, as those before the first one', async (t) => {
+  const app = nextApp(t)
+  for (const url of ['/one', '/other']) {
+    app.register(async (scope) => {
+      scope.get(url, handler)
+      await scope.register(tenantAuth, trusting())
+    })
+  }
+  await app.ready()
+  const headers = await as()
+  for (const url of ['/one', '/other']) {
+    assert.equal(outcome(await app.inject(url)), '401 ERR_AUTH_TOKEN_MISSING')
+    assert.equal(outcome(await app.inject({ url, headers })), '200')
+  }
+})
 
 test('two guards beside each other cover their own later routes', async (t) => {
   const app = nextApp(t)
