@@ -1,12 +1,12 @@
 import type { FastifyInstance } from 'fastify'
 import { ERR_AUTH_CONFIG_INVALID, ERR_AUTH_ROUTE_INVALID } from '../errors.ts'
-import { isScope, isWithin, rootScope, scopesWithin } from '../routes/fastify-scope.ts'
+import { isScope, rootScope, scopesWithin } from '../routes/fastify-scope.ts'
 import type { PolicyRules } from '../routes/policy.ts'
 import type { Route } from '../routes/route.ts'
 import { type ListedPlace, routePlaces } from '../routes/route-list.ts'
 import { added, type RouteRegistry, routeProblems } from '../routes/route-registry.ts'
 import { conflictError, decoratorConflicts } from './request-decorators.ts'
-import { guardedScopes } from './scopes.ts'
+import { isCovered } from './scopes.ts'
 
 interface AuditRules extends PolicyRules {
   readonly uncovered: 'warn' | 'refuse' | 'ignore'
@@ -81,9 +81,8 @@ const WRAP = 'wrap the module that registers the guard with fastify-plugin'
 const UNCOVERED_CURES = `${WRAP}, or say that it is meant: uncovered: 'ignore'`
 
 /** Routes that declare `noauth` are meant to be uncovered. */
-function uncoveredRoutes({ scope, known }: RouteRegistry): string[] {
-  const guarded = guardedScopes(scope)
-  const outside = known.filter((route) => !guarded.some((each) => isWithin(each, route.scope)))
+function uncoveredRoutes({ known }: RouteRegistry): string[] {
+  const outside = known.filter(({ scope }) => !isCovered(scope))
   const open = added(outside)
   const declaring = open
     .filter(({ declares }) => declares.length > 0)

@@ -62,6 +62,11 @@ export function shownGuard(scope: FastifyInstance): ShownGuard | undefined {
   return Object.getOwnPropertyDescriptor(scope, SHOWN)?.value
 }
 
+/** True: a guard of any copy covers the scope. Those in it have the property of a scope around. */
+export function isCovered(scope: FastifyInstance): boolean {
+  return SHOWN in scope
+}
+
 export function guardedScopes(app: FastifyInstance): readonly FastifyInstance[] {
   return installed.get(rootScope(app))?.map(({ scope }) => scope) ?? []
 }

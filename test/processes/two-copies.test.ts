@@ -69,6 +69,21 @@ for (const { name, plugin, assertGuarded } of [first, second]) {
   })
 }
 
+test('guards of two copies beside each other cover their own routes', async (t) => {
+  const app = Fastify()
+  t.after(() => app.close())
+  for (const { name, plugin } of [first, second]) {
+    app.register(async (scope) => {
+      await scope.register(plugin, trusting())
+      scope.get(`/${name}`, { config: { require: 'a:b' } }, async () => 'x')
+    })
+  }
+  await app.ready()
+  for (const { name } of [first, second]) {
+    assert.equal(outcome(await app.inject(`/${name}`)), '401 ERR_AUTH_TOKEN_MISSING')
+  }
+})
+
 test('two copies may probe one application at once, and no handler runs', async (t) => {
   const app = Fastify()
   t.after(() => app.close())
