@@ -460,11 +460,13 @@ test('the machine is asked for one such name at a time, however long it takes', 
   const asked = await nameServer(t, () => null)
   const open = machine(t)
   const limit = new AbortController()
+  // Each question to the name servers ends with it.
+  const answered = t.mock.method(limit.signal, 'removeEventListener').mock
   const held = lookUp('held.customer.test', limit.signal)
   await until(() => open.length === 1)
   const waiting = lookUp('late.customer.test', limit.signal)
   const next = lookUp('next.test', signal)
-  await until(() => asked.length === 3)
+  await until(() => asked.length === 3 && answered.callCount() === 2)
   limit.abort()
   for (const one of [held, waiting]) {
     const ended = one.catch((error: Error) => error.name)
