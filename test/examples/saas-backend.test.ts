@@ -109,7 +109,8 @@ test('its own tests pass', async () => {
   ])
   const [code] = await once(child, 'close')
   assert.equal(code, 0, printed.out)
-  assert.match(printed.out, /^# pass 6$/m)
+  // Newer Nodes write another summary, where nobody looks on too.
+  assert.match(printed.out, /^[#ℹ] pass 6$/mu)
 })
 
 test('in dev mode its routes answer as the page says', { skip }, async () => {
