@@ -1,4 +1,5 @@
 import { hash } from 'node:crypto'
+import { setMaxListeners } from 'node:events'
 import { AuthError, ERR_AUTH_KEYS_UNAVAILABLE } from '../errors.ts'
 import type { Authenticator } from '../identity/authentication/authenticator.ts'
 import { changedIssuerRefusal } from '../identity/authentication/jwt-verifier.ts'
@@ -33,7 +34,8 @@ export interface Caller {
   readonly authorization: Authorization
   /**
    * Aborted when the caller would not be let in any more: as `signalOf`, and when the service
-   * closes. Watched from the first look at it until the token ends.
+   * closes. Watched from the first look at it until the token ends. All callers by a token in a
+   * tenant share it, and each setting of `onabort` adds a listener.
    */
   readonly signal: AbortSignal
 }
@@ -91,8 +93,7 @@ export class Callers {
     const { authorization } = membership
     let signal: AbortSignal | undefined
     const watch = () => {
-      // No two callers have the same, since `onabort` has room for one function.
-      signal ??= followerOf(this.#watch(call, token, authorization))
+      signal ??= this.#watch(call, token, authorization)
       return heardSignal(signal, call)
     }
     return Object.freeze({
@@ -130,7 +131,10 @@ export class Callers {
     return tenant instanceof AuthError ? tenant : decideIn(tenant, found, call)
   }
 
-  /** One watch for all callers by a token: a socket may come again and again. */
+  /**
+   * One signal for all callers by a token: a socket may come again and again. None that follows it,
+   * by `AbortSignal.any`: Node 22 to 26 lose the ends of some that nobody holds.
+   */
   #watch(call: Call, token: string, authorization: Authorization): AbortSignal {
     const { verified } = call
     const { tenant, isSuperuser, expiresAt } = authorization
@@ -144,6 +148,7 @@ export class Callers {
     const { signal } = watched
     if (this.#state === 'closed') watched.abort(closed())
     if (signal.aborted) return signal
+    keepListeners(signal)
     this.#watches.set(key, watched)
     signal.addEventListener('abort', () => this.#watches.delete(key), { once: true })
     return signal
@@ -173,14 +178,13 @@ class Call implements Deciding {
   }
 }
 
-// Outside: Node 22 lets go of a signal that follows another one, though a third follows it: that one
-// would never be aborted. Held until the token ends, it takes some memory for each caller there.
-const LOSES_FOLLOWERS = process.version.startsWith('v22.')
-
-function followerOf(signal: AbortSignal): AbortSignal {
-  const follower = AbortSignal.any([signal])
-  if (LOSES_FOLLOWERS) signal.addEventListener('abort', () => follower.aborted, { once: true })
-  return follower
+/** What one caller sets as `onabort` must not take the place of what another one has set. */
+function keepListeners(signal: AbortSignal): void {
+  const add = (listener: unknown) => {
+    if (typeof listener === 'function') signal.addEventListener('abort', (event) => listener(event))
+  }
+  Object.defineProperty(signal, 'onabort', { get: () => null, set: add })
+  setMaxListeners(0, signal)
 }
 
 /** Returns the refusal; null: the caller is admitted. */

@@ -309,13 +309,29 @@ test('what follows a signal is aborted, though nobody holds the signal itself', 
   assert.deepEqual([heard.sort(), held.aborted], [['both', 'listener', 'onabort'], true])
 })
 
+test('a signal that is looked at long after the end, and never before, is aborted', async (t) => {
+  const revoked = denyList()
+  const { service } = await start(t, { isRevoked: revoked })
+  const token = await tokenOf(RIGHTS, { sub: 'alice' })
+  const callers = await Promise.all([1, 2].map(() => service.authenticate({ token })))
+  const signals = callers.map(({ signal }) => signal)
+  callers.splice(0)
+  await revoked.add({ sub: 'alice', issuer: authority.issuer })
+  await settledHeap()
+  assert.deepEqual(
+    signals.map(({ aborted, reason }) => [aborted, reason?.code]),
+    Array(2).fill([true, 'ERR_AUTH_TOKEN_INVALID']),
+  )
+})
+
 for (const tokenCacheSize of [10, 0]) {
-  test(`callers by one token share a watch in each tenant, and each has a signal of its own, with ${tokenCacheSize} tokens kept`, async (t) => {
+  test(`callers by one token share a signal in each tenant, and each hears its end, with ${tokenCacheSize} tokens kept`, async (t) => {
     const { service, app } = await start(t, { tokenCacheSize })
     const given = { token: await tokenOf({ acme: [], other: [] }), tenant: 'acme' }
     const caller = async (more: object = {}) => service.authenticate({ ...given, ...more })
     await caller()
     const timers = t.mock.method(globalThis, 'setTimeout').mock
+    const warnings = t.mock.method(process, 'emitWarning').mock
     const signals = new Set<AbortSignal>()
     let ended = 0
     for (let time = 0; time < 50; time++) {
@@ -325,7 +341,8 @@ for (const tokenCacheSize of [10, 0]) {
         signals.add(signal)
       }
     }
-    assert.deepEqual([timers.callCount(), signals.size], [3, 150])
+    assert.deepEqual([timers.callCount(), signals.size], [3, 3])
+    assert.deepEqual(warnings.calls, [], 'of too many listeners of one signal')
     await app.close()
     assert.equal(ended, 150)
     await service.install(bareApp(t))
