@@ -2,6 +2,7 @@ import dns, { type LookupAddress } from 'node:dns'
 import http, { type IncomingMessage } from 'node:http'
 import https from 'node:https'
 import { BlockList, isIP, type LookupFunction } from 'node:net'
+import { errorCode } from '../runtime/error.ts'
 import { badStatus, FetchFailure, noAnswer } from './failure.ts'
 import { isLoopback } from './urls.ts'
 
@@ -153,7 +154,7 @@ async function askServers(name: string, signal: AbortSignal): Promise<LookupAddr
 }
 
 function isSilence(error: unknown): boolean {
-  return error instanceof Error && 'code' in error && SILENT.includes(String(error.code))
+  return SILENT.includes(errorCode(error))
 }
 
 function askMachine(name: string): Promise<LookupAddress[]> {

@@ -1,3 +1,5 @@
+import { types } from 'node:util'
+
 // Outside: V8, which captures a stack for every error.
 
 /**
@@ -33,7 +35,7 @@ const NAME = /^[A-Z][A-Za-z]{0,30}Error$/
  * background, where an exception would end the process.
  */
 export function errorCode(error: unknown): string {
-  if (!isThrown(error, Error)) return 'no error object'
+  if (!isError(error)) return 'no error object'
   return memberOf(error, 'code', CODE) ?? memberOf(error, 'name', NAME) ?? 'Error'
 }
 
@@ -47,6 +49,11 @@ export function isThrown<T>(
   } catch {
     return false
   }
+}
+
+/** In Jest the errors of Node are of another realm than this package. */
+function isError(error: unknown): error is Error {
+  return types.isNativeError(error) || isThrown(error, Error)
 }
 
 /** A text of an error that matches a pattern. */

@@ -6,6 +6,7 @@ import https from 'node:https'
 import { createServer as createRawServer } from 'node:net'
 import { after, type TestContext, test } from 'node:test'
 import { setImmediate } from 'node:timers/promises'
+import { runInNewContext } from 'node:vm'
 import { fetchJson } from '../../../lib/platform/http/fetch-json.ts'
 import {
   type AddressRule,
@@ -433,6 +434,17 @@ test('eight silent names leave the look-ups of the process as they were', async 
   assert.match(local.address, /^(127\.|::1)/)
   limit.abort()
   await ended
+})
+
+test('silence that an error of another realm tells of leaves the machine alone', async (t) => {
+  await nameServer(t, () => null)
+  const threads = t.mock.method(dns, 'lookup')
+  const silence = runInNewContext(`Object.assign(new Error(), { code: 'ETIMEOUT' })`)
+  for (const name of ['resolve4', 'resolve6'] as const) {
+    t.mock.method(dns.promises.Resolver.prototype, name, () => Promise.reject(silence))
+  }
+  await assert.rejects(lookUp('localhost.invalid', signal), { code: 'ETIMEOUT' })
+  assert.equal(threads.mock.callCount(), 0)
 })
 
 /** Look-ups of the machine that a test answers by hand. */

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { runInNewContext } from 'node:vm'
 import { errorCode, withoutStack } from '../../../lib/platform/runtime/error.ts'
 
 const withCode = (code: unknown) => Object.assign(new Error('secret'), { code })
@@ -29,6 +30,7 @@ const codes: [what: string, error: unknown, code: string][] = [
   ['a name as long as it may be', withName(`${'E'.repeat(31)}Error`), `${'E'.repeat(31)}Error`],
   ['a name that is too long', withName(`${'E'.repeat(32)}Error`), 'Error'],
   ['an error of the platform', new DOMException('secret', 'AbortError'), 'AbortError'],
+  ['an error of another realm', runInNewContext('new TypeError("secret")'), 'TypeError'],
   ['a string', 'secret', 'no error object'],
   ['null', null, 'no error object'],
   ['something like an error', { code: 'ECONNREFUSED', message: 'secret' }, 'no error object'],
