@@ -42,13 +42,16 @@ type User = (typeof users)[number]
 /** What the contract says of a request, by what Fastify took of its route. */
 function expected({ config, url }: Taken, { resources }: User, path: string): number {
   const { noauth, tenant: declared = false, require = false } = config
-  // An early route that contradicts itself does not stop the boot, and stays closed.
-  if (noauth === true && require === false) return 200
+  // An early route that contradicts itself does not stop the boot, and stays closed. One has two
+  // tenants, unless none counts.
+  const segments = url.split('/').filter((part) => part === ':tenant')
+  const hasSeveral = segments.length > 1 && !(noauth === true && declared === false)
+  if (noauth === true && require === false && !hasSeveral) return 200
   if (resources === null) return 401
   const segment = url.split('/').lastIndexOf(':tenant')
   const isOfTenant = segment !== -1 || declared !== false
   const tenant = segment === -1 ? 'acme' : (path.split('/')[segment] ?? '')
-  if (isOfTenant && !Object.hasOwn(resources, tenant)) return 403
+  if (hasSeveral || (isOfTenant && !Object.hasOwn(resources, tenant))) return 403
   const isAny = typeof require === 'object' && require !== null && 'any' in require
   const ids: unknown[] = [isAny ? require.any : require].flat()
   const held = (id: unknown) => (resources['*'] ?? []).some((each) => each === id)
