@@ -40,8 +40,8 @@ subscribe('fastify.initialization', (message) => {
 
 /**
  * Every route of an application, in the order of writing, for as long as the application lives.
- * Undefined if the application was made before this package was loaded. Then a guard sees only the
- * routes that are written below it and after it.
+ * Undefined if the application was made before this package was loaded: then only those are known
+ * that `routesFromNowOn` has.
  */
 export function applicationRoutes(app: FastifyInstance): readonly CapturedRoute[] | undefined {
   const application = applications.get(rootScope(app))
