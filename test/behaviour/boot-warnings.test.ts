@@ -130,6 +130,22 @@ test('one warning gives the number of routes written before the plugin, and the 
   assert.deepEqual(lines('routes were written')[0]?.['routes'], told)
 })
 
+test('of routes written before the plugin, open ones have no other reading, unless they are wrong', async (t) => {
+  const { logger, messages, lines } = logLines()
+  const early = async (config: object) => {
+    const app = bareApp(t, { logger })
+    app.get('/early', { config }, handler)
+    await app.register(tenantAuth, trusting())
+    await app.ready()
+  }
+  await early({ noauth: true })
+  assert.deepEqual(messages(40), [])
+  await early({ noauth: true, tenant: 'optional' })
+  await early({ noauth: true, require: 'order:read' })
+  const told = lines('guarded in the stricter reading').map(({ routes }) => routes)
+  assert.deepEqual(told, Array(2).fill(['GET /early', 'HEAD /early']))
+})
+
 for (const [what, options] of [
   ['', {}],
   [' with a prefix', { prefix: '/api' }],
