@@ -181,7 +181,9 @@ class Call implements Deciding {
 /** What one caller sets as `onabort` must not take the place of what another one has set. */
 function keepListeners(signal: AbortSignal): void {
   const add = (listener: unknown) => {
-    if (typeof listener === 'function') signal.addEventListener('abort', (event) => listener(event))
+    if (typeof listener !== 'function') return
+    // Two callers may set one function, which is added only once.
+    signal.addEventListener('abort', (event) => listener.call(signal, event))
   }
   Object.defineProperty(signal, 'onabort', { get: () => null, set: add })
   setMaxListeners(0, signal)
