@@ -25,12 +25,11 @@ export function auditRoutes(
   pluginOrder: PluginOrder,
   rules: AuditRules,
 ): void {
-  const { scope, seen, early } = registry
+  const { scope, routes, early } = registry
   const warn: Warn = (message, routes) => {
     if (routes?.length === 0) return
     scope.log.warn(routes === undefined ? {} : { routes }, `tenant auth: ${message}`)
   }
-  const routes = [...seen, ...(early ?? [])]
   const scopes = new Set([scope, ...routes.map((route) => route.scope)])
   const below = new Set([...scopes, ...scopesWithin(scope)])
   below.delete(scope)
@@ -149,10 +148,9 @@ export function undeclaredProblems(
   { undeclared }: Pick<AuditRules, 'undeclared'>,
 ): string[] {
   if (undeclared !== 'refuse') return []
-  const { seen, early = [] } = registry
   const found =
     'declares neither require nor check nor guests, so any user of its tenant may; require: false says that it is meant'
-  return routeProblems([...seen, ...early].filter(isUndeclared).map((route) => ({ route, found })))
+  return routeProblems(registry.routes.filter(isUndeclared).map((route) => ({ route, found })))
 }
 
 function reportUndeclared(routes: readonly Route[], { undeclared }: AuditRules, warn: Warn): void {

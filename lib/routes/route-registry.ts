@@ -66,6 +66,11 @@ export class RouteRegistry {
     return this.#isAllKnown ? added(this.#early) : undefined
   }
 
+  /** The routes of the scope and below it that are known. */
+  get routes(): readonly Route[] {
+    return [...this.seen, ...added(this.#early)]
+  }
+
   get #early(): readonly CapturedRoute[] {
     return this.known.filter((route) => !this.#seen.has(route) && isWithin(this.scope, route.scope))
   }

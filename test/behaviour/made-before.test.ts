@@ -8,7 +8,7 @@ import type { RouteDeclaration } from '../../lib/index.ts'
 // package stand below.
 const lines: string[] = []
 const logger = { level: 'warn', stream: { write: (line: string) => void lines.push(line) } }
-const applications = Array.from({ length: 10 }, () => Fastify({ logger, exposeHeadRoutes: false }))
+const applications = Array.from({ length: 11 }, () => Fastify({ logger, exposeHeadRoutes: false }))
 const { default: tenantAuth } = await import('../../lib/index.ts')
 const { authority, trusting, as } = await import('../helpers/app/guarded-app.ts')
 const { assertGuarded, probe } = await import('../../lib/entrypoints/testing/index.ts')
@@ -118,6 +118,18 @@ test('a later route of a guarded scope that was there before is read strictly', 
   const response = await app.inject({ url: '/x', headers: await as() })
   assert.equal(outcome(response), '400 ERR_AUTH_TENANT_MISSING')
   assert.equal(outcome(await app.inject('/open')), '200')
+})
+
+test('a later route of a scope that was there before says who may use it, where that is asked for', async (t) => {
+  const app = nextApp(t)
+  const scopes: FastifyInstance[] = []
+  await app.register(async (scope) => void scopes.push(scope))
+  await app.register(tenantAuth, trusting({ undeclared: 'refuse' }))
+  scopes[0]?.get('/x', handler)
+  await assert.rejects(async () => app.ready(), {
+    code: 'ERR_AUTH_ROUTE_INVALID',
+    message: /^GET \/x: declares neither require nor check nor guests/,
+  })
 })
 
 test('routes before a second guard are read strictly, as those before the first one', async (t) => {
