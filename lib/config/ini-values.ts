@@ -156,13 +156,13 @@ function issuerOf(section: IssuerSection, where: string, problems: Problems): Is
 
 /** Where an option is given whose key means nothing in this section; undefined: it is none. */
 function placeOf({ key, section }: IniEntry): string | undefined {
-  if (section === 'auth') {
-    if (key === 'issuers') return 'a section [auth.NAME] for each issuer'
-    if (key === 'tenants') return 'ids or tenant_url in [tenants]'
-    if (key === IMPLIES) return `a section [${IMPLIES}]`
+  if (key === 'issuers') {
+    // In the section of an issuer it is a slip of `issuer`.
+    return isOptionSection(section) ? 'a section [auth.NAME] for each issuer' : undefined
   }
-  // A slip of `issuer`.
-  if (key === 'issuers') return undefined
+  if (key === 'tenants') return 'ids or tenant_url in [tenants]'
+  if (key === IMPLIES) return `a section [${IMPLIES}]`
+  if (INI_KEYS.tenants.has(key)) return 'it in [tenants]'
   if (INI_KEYS.auth.has(key)) return 'it in [auth]'
   return CODE_ONLY.some((name) => snakeCase(name) === key) ? 'it in code' : undefined
 }
