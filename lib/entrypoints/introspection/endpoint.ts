@@ -102,7 +102,7 @@ async function failureOf(response: Response): Promise<OpaqueFailure> {
 
 async function namesClient(response: Response): Promise<boolean> {
   if (response.status !== 400) return false
-  const answer: unknown = await response.json()
+  const answer: unknown = await response.json().catch(() => null)
   return OF_THE_CLIENT.includes(ownMember(answer, 'error'))
 }
 

@@ -331,6 +331,14 @@ test('a redirect is not followed', async (t) => {
   assert.equal(server.paths.includes('/elsewhere'), false)
 })
 
+test('the status of a refusal is told, though its body is no JSON', async (t) => {
+  const { server, ask } = await start(t)
+  await ask(TOKEN)
+  server.answer = (response) => response.writeHead(400).end('<html>')
+  const message = 'the server gave no usable answer: answered with status 400'
+  await assert.rejects(ask(TOKEN), { ...failure('ANSWER'), message })
+})
+
 test('where a secret is taken in the body only, it goes there', async (t) => {
   const { server, ask } = await start(t)
   server.metadata = { introspection_endpoint_auth_methods_supported: ['client_secret_post'] }
