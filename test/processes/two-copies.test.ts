@@ -84,6 +84,20 @@ test('guards of two copies beside each other cover their own routes', async (t) 
   }
 })
 
+test('a second guard stops the boot as such, though it is of another copy', async (t) => {
+  for (const inner of [false, true]) {
+    const app = Fastify()
+    t.after(() => app.close())
+    await app.register(first.plugin, trusting())
+    if (inner) app.register(async (scope) => void scope.register(second.plugin, trusting()))
+    else app.register(second.plugin, trusting())
+    await assert.rejects(async () => app.ready(), {
+      code: 'ERR_AUTH_CONFIG_INVALID',
+      message: /found a second \(code\): register the plugin once$/,
+    })
+  }
+})
+
 test('two copies may probe one application at once, and no handler runs', async (t) => {
   const app = Fastify()
   t.after(() => app.close())
