@@ -109,6 +109,10 @@ function reportEarly(
   problems: readonly string[],
   warn: Warn,
 ): void {
+  warn(
+    'routes that were written before the plugin had loaded are wrong: they are guarded strictly, or closed',
+    problems,
+  )
   if (early === undefined) {
     warn(
       "the application was made before this package was loaded: routes written before the plugin are guarded, and cannot be listed; load it before Fastify() is called, by import 'fastify-tenant-auth' or require('fastify-tenant-auth') at the top",
@@ -118,10 +122,6 @@ function reportEarly(
   // The guard leaves an open route alone in any reading.
   const names = early.filter(({ policy }) => !policy?.isExempt).flatMap(namesOf)
   if (names.length === 0) return
-  warn(
-    'routes that were written before the plugin had loaded are wrong: they are guarded strictly, or closed',
-    problems,
-  )
   warn(
     `${names.length} routes were written before the plugin had loaded and are guarded in the stricter reading; await app.register(…) before writing routes, and before @fastify/autoload`,
     names.slice(0, MOST_NAMED),

@@ -8,7 +8,7 @@ import type { RouteDeclaration } from '../../lib/index.ts'
 // package stand below.
 const lines: string[] = []
 const logger = { level: 'warn', stream: { write: (line: string) => void lines.push(line) } }
-const applications = Array.from({ length: 11 }, () => Fastify({ logger, exposeHeadRoutes: false }))
+const applications = Array.from({ length: 12 }, () => Fastify({ logger, exposeHeadRoutes: false }))
 const { default: tenantAuth } = await import('../../lib/index.ts')
 const { authority, trusting, as } = await import('../helpers/app/guarded-app.ts')
 const { assertGuarded, probe } = await import('../../lib/entrypoints/testing/index.ts')
@@ -130,6 +130,23 @@ test('a later route of a scope that was there before says who may use it, where 
     code: 'ERR_AUTH_ROUTE_INVALID',
     message: /^GET \/x: declares neither require nor check nor guests/,
   })
+})
+
+test('the mistake in a later route of a scope that was there before is told', async (t) => {
+  const app = nextApp(t)
+  const scopes: FastifyInstance[] = []
+  await app.register(async (scope) => void scopes.push(scope))
+  await app.register(tenantAuth, trusting())
+  scopes[0]?.get('/x', { config: { require: 'menu' } }, handler)
+  await app.ready()
+  const [wrong, ...others] = lines.map((line) => JSON.parse(line))
+  assert.match(wrong.msg, /^tenant auth: routes that were written before .* are wrong: /)
+  assert.match(wrong.routes.join(), /^GET \/x: require /)
+  assert.deepEqual([others.length, SAID.test(others[0].msg)], [1, true])
+  assert.equal(
+    outcome(await app.inject({ url: '/x', headers: await as() })),
+    '403 ERR_AUTH_RESOURCE_MISSING',
+  )
 })
 
 test('routes before a second guard are read strictly, as those before the first one', async (t) => {
