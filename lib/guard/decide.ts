@@ -20,7 +20,7 @@ import { withoutStack } from '../platform/runtime/error.ts'
 import { logLine } from '../platform/runtime/log-line.ts'
 import { after, type MaybePromise } from '../platform/runtime/maybe-promise.ts'
 import { NEVER_MET } from '../routes/declaration.ts'
-import type { AuthContext, Deciding } from './context.ts'
+import { type AuthContext, type Deciding, isAdmitted } from './context.ts'
 
 /** A request without a user. Only an open route, and one with `guests`, admits it. */
 export const GUEST = Symbol('guest')
@@ -37,8 +37,7 @@ export type Decision = Membership | typeof GUEST | AuthError
 export function identify(context: AuthContext): MaybePromise<typeof UNDECIDED | AuthError> {
   const { authenticator, waits } = context.rules
   const user = authenticator.authenticate(context.request, waits, context) // 401, 503
-  const known = (found: Principal | AuthError) => (found instanceof AuthError ? found : UNDECIDED)
-  return user instanceof Promise ? user.then(known) : known(user)
+  return after(user, (found) => (found instanceof AuthError ? found : UNDECIDED))
 }
 
 /**
@@ -254,7 +253,9 @@ function chosenBy(required: RequirementByRequest, context: Deciding): Requiremen
 }
 
 function namedTenant(context: AuthContext): MaybePromise<string | null | AuthError> {
-  const { request, policy, rules } = context
+  const { before, request, policy, rules } = context
+  // Decided anew at the last gate: what names the tenant may have been changed by the validation.
+  if (before !== null && isAdmitted(before)) return before.tenant
   const inUrl = tenantInUrl(context)
   if (inUrl !== undefined) return readTenant(inUrl)
   if (policy.tenant === 'path') return readNoTenant(false)
@@ -264,8 +265,7 @@ function namedTenant(context: AuthContext): MaybePromise<string | null | AuthErr
   const read = (name: unknown) =>
     name === null ? readNoTenant(policy.mayBeAbsent) : readTenant(name)
   const ask = () => resolveTenant(request, requestUser(context.principal))
-  const named = askForTenant(ask, rules.timeout, rules.waits, rules.reportTenant)
-  return named instanceof Promise ? named.then(read) : read(named)
+  return after(askForTenant(ask, rules.timeout, rules.waits, rules.reportTenant), read)
 }
 
 function requestUser(principal: Principal | null): RequestUser | null {
@@ -285,7 +285,7 @@ function tenantInUrl({ request, policy, rules }: AuthContext): unknown {
 export function requestedTenant(context: AuthContext): string | null {
   if (context.tenant !== null) return context.tenant
   try {
-    const name = tenantInUrl(context) ?? context.before?.tenant
+    const name = context.before === null ? tenantInUrl(context) : context.before.tenant
     return isTenantName(name) ? name : null
   } catch {
     // Params and query come from the application's router and parser. Their getters may throw.

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { as, guardedApp } from '../helpers/app/guarded-app.ts'
+import tenantAuth from '../../lib/index.ts'
+import { as, authority, bareApp, guardedApp } from '../helpers/app/guarded-app.ts'
 import { outcome } from '../helpers/app/refusals.ts'
 
 /** Schemas that change `tenant` after the decision. */
@@ -34,6 +35,32 @@ for (const [what, schema] of SCHEMAS) {
     assert.equal(outcome(await get('')), '400 ERR_AUTH_TENANT_MISSING')
     assert.equal(outcome(await get('?tenant=a')), '403 ERR_AUTH_TENANT_FORBIDDEN')
     assert.equal(outcome(await get('?tenant=1&tenant=2')), '400 ERR_AUTH_TENANT_INVALID')
+  })
+
+  test(`a query schema that ${what} changes nothing in a decision that is made anew`, async (t) => {
+    const { issuer, audience, publicKeys } = authority
+    const tokenTypes = ['at+jwt']
+    const rules = { audience, publicKeys, tenants: '*' as const, tokenTypes }
+    const app = bareApp(t)
+    await app.register(tenantAuth, { issuers: () => ({ ...rules, tokenTypes: [...tokenTypes] }) })
+    const url = '/x?tenant=lazy-raccoon'
+    app.get('/x', { config: { tenant: true } }, async () => 'ok')
+    /** The issuer is replaced while the body comes. */
+    const preParsing = async () => {
+      tokenTypes.push('JWT')
+      app.authService.forget({ issuer })
+      assert.equal(outcome(await app.inject({ url, headers: await as() })), '200')
+    }
+    const schemas = { schema: { querystring: schema }, preParsing }
+    app.post('/x', { config: { tenant: true }, ...schemas }, async ({ tenant }) => tenant)
+    app.post('/y', { config: { tenant: 'optional' }, ...schemas }, async ({ tenant }) => ({
+      tenant,
+    }))
+    const headers = await as({ 'lazy-raccoon': [], 'quiet-otter': [] }, { sub: 'bob' })
+    const post = (to: string) => app.inject({ method: 'POST', url: to, headers, payload: {} })
+    assert.equal((await post(url)).body, 'lazy-raccoon')
+    assert.deepEqual((await post('/y?tenant=lazy-raccoon')).json(), { tenant: 'lazy-raccoon' })
+    assert.deepEqual((await post('/y')).json(), { tenant: null })
   })
 
   test(`a schema of the parameters that ${what} changes nothing in the decision`, async (t) => {
