@@ -96,9 +96,11 @@ export class AuthContext implements Deciding {
     this.rules = rules
     this.before = before
     if (before === null) return
-    // A proof counts once, and so may what `tokenFrom` gave: the last gate asks for neither again.
+    // A proof counts once, and so may what `tokenFrom` gave: the last gate asks for neither again,
+    // nor for what the request requires.
     this.possession = before.possession
     this.token = before.token
+    this.required = before.required
   }
 
   get mustBeBound(): boolean {

@@ -243,9 +243,9 @@ function chosenBy(required: RequirementByRequest, context: Deciding): Requiremen
   const { request } = context
   if (request === null) return undefined
   try {
-    const requirement = requirementBy(required, request)
-    context.required = requirement.ids
-    return requirement
+    // A decision that is made anew asks for no other ids: the body has been read by then.
+    context.required ??= requirementBy(required, request).ids
+    return { mode: 'all', ids: context.required }
   } catch (error) {
     logLine(request.log, 'error', BY_FAILED, {}, error)
     return undefined

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { FastifyRequest } from 'fastify'
 import tenantAuth, { type AuthOptions } from '../../lib/index.ts'
-import { as, bareApp, guardedApp, trusting } from '../helpers/app/guarded-app.ts'
+import { as, authority, bareApp, guardedApp, trusting } from '../helpers/app/guarded-app.ts'
 import { heard } from '../helpers/app/heard.ts'
 import { logLines } from '../helpers/app/log-lines.ts'
 import { assertRefused, outcome } from '../helpers/app/refusals.ts'
@@ -97,6 +97,36 @@ test('the function sees the request before its body, and only after all other st
   seen.splice(0)
   assert.equal(await post({ acme: [] }, 'read', 'other'), '403 ERR_AUTH_TENANT_FORBIDDEN')
   assert.deepEqual(seen, [])
+})
+
+test('the function is asked before the body only, even if the decision is made anew', async (t) => {
+  const { issuer, audience, publicKeys } = authority
+  const rules = { audience, publicKeys, tenants: '*' as const }
+  let tokenTypes = ['at+jwt']
+  const app = bareApp(t)
+  await app.register(tenantAuth, { issuers: () => ({ ...rules, tokenTypes }) })
+  app.get('/:tenant/x', async () => 'x')
+  const asked: unknown[] = []
+  const by = ({ query }: FastifyRequest) => {
+    asked.push(query)
+    return Object(query).id
+  }
+  const querystring = { type: 'object', additionalProperties: false, properties: {} }
+  /** The issuer is replaced while the body comes. */
+  const preParsing = async () => {
+    tokenTypes = ['at+jwt', 'JWT']
+    app.authService.forget({ issuer })
+    assert.equal(
+      outcome(await app.inject({ url: '/acme/x', headers: await as({ acme: [] }) })),
+      '200',
+    )
+  }
+  const config = { require: { by, among: AMONG } }
+  app.post('/:tenant/y', { config, schema: { querystring }, preParsing }, async () => 'y')
+  const headers = await as({ acme: ['menu:read'] })
+  const url = '/acme/y?id=menu:read'
+  assert.equal(outcome(await app.inject({ method: 'POST', url, headers, payload: {} })), '200')
+  assert.equal(asked.length, 1)
 })
 
 test('an early route and dev mode ask the function too', async (t) => {
