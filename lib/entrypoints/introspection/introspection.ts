@@ -49,11 +49,11 @@ export function introspection(
 /**
  * Members of an access token that a request may carry. Servers call tokens of another kind active
  * too: `token_type` is N_A (RFC 8693) for some that it may not; Keycloak marks refresh and ID
- * tokens by `typ`, Ory Hydra refresh tokens by `token_use`, and OpenIddict by `token_usage`. All
- * members are optional.
+ * tokens by `typ`, Ory Hydra refresh tokens by `token_use`, or earlier by `token_type`, and
+ * OpenIddict by `token_usage`. All members are optional.
  */
 const OF_ACCESS_TOKENS: readonly (readonly [member: string, values: readonly string[]])[] = [
-  ['token_type', ['bearer', 'dpop']],
+  ['token_type', ['bearer', 'dpop', 'access_token']],
   ['typ', ['bearer', 'dpop', 'jwt', 'at+jwt', 'application/at+jwt']],
   ['token_use', ['access_token', 'access']],
   ['token_usage', ['access_token', 'access']],
