@@ -4,11 +4,10 @@ import {
   type RouteDifference,
   routeDifferences,
 } from '../../lib/entrypoints/cli/policy/diff-route.ts'
-import { policyMatrix } from '../../lib/entrypoints/cli/policy/matrix.ts'
 import { assertGuarded, probe } from '../../lib/entrypoints/testing/index.ts'
 import type { AuthOptions, RouteDeclaration } from '../../lib/index.ts'
 import { authority, guardedApp } from '../helpers/app/guarded-app.ts'
-import { listed } from '../helpers/app/listed.ts'
+import { listed, matrixOf } from '../helpers/app/listed.ts'
 
 const LISTS = { ids: ['acme'], suspended: ['old'] }
 
@@ -38,7 +37,7 @@ test('routes() shows suspended where it is declared', async (t) => {
   for (const { url, suspended } of routes) {
     assert.equal(suspended, /serving|both/.test(url) ? true : undefined, url)
   }
-  const [application] = policyMatrix([routes]).applications
+  const [application] = matrixOf([routes]).applications
   const locked = application?.routes.filter((route) => 'suspended' in route).map(({ url }) => url)
   assert.deepEqual([...new Set(locked)], ['/both/:tenant', '/serving/:tenant'])
 })

@@ -3,9 +3,8 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { after, before, describe, it } from 'node:test'
 import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core'
-import { policyMatrix } from '../../lib/entrypoints/cli/policy/matrix.ts'
 import { matrixPage } from '../../lib/entrypoints/cli/policy/matrix-page.ts'
-import { listed } from '../helpers/app/listed.ts'
+import { listed, matrixOf } from '../helpers/app/listed.ts'
 import { chromiumOptions, noChromium } from '../helpers/processes/chromium.ts'
 
 const ODD = '/<img src=x onerror="document.title=1">"\'</script><script>document.title=2</script>'
@@ -23,7 +22,7 @@ const CHECK = {
   summary: 'policy.json does not hold',
   differences: [{ effect: 'opens', route: 'GET /health', text: 'was guarded, is open' }],
 } as const
-const HTML = matrixPage(policyMatrix([ROUTES]), CHECK)
+const HTML = matrixPage(matrixOf([ROUTES]), CHECK)
 
 /** Markup such as an escape that was forgotten would let in. */
 const INTRUDED = `<main><script>document.title = 'script'</script>

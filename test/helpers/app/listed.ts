@@ -1,3 +1,5 @@
+import { type PolicyMatrix, policyMatrix } from '../../../lib/entrypoints/cli/policy/matrix.ts'
+import type { Implies } from '../../../lib/identity/authorization/implied-ids.ts'
 import type { ConstrainedRoute } from '../../../lib/routes/route-list.ts'
 
 /** A guarded GET route, with what is said of it otherwise. */
@@ -20,4 +22,12 @@ export function listed(url: string, more: Partial<ConstrainedRoute> = {}): Const
 export function unknown(url: string): ConstrainedRoute {
   const policy = { noauth: null, userInfo: null, resources: null, authorization: null }
   return listed(url, { ...policy, seen: false })
+}
+
+/** The matrix of applications with these routes, and what their ids imply. */
+export function matrixOf(
+  applications: readonly (readonly ConstrainedRoute[])[],
+  implies: readonly (Implies | undefined)[] = [],
+): PolicyMatrix {
+  return policyMatrix(applications.map((routes, i) => ({ routes, implies: implies[i] })))
 }

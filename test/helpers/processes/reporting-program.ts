@@ -1,4 +1,5 @@
 import type { PolicyReport } from '../../../lib/entrypoints/cli/observe/report.ts'
+import type { ConstrainedRoute, ListedPlace } from '../../../lib/routes/route-list.ts'
 
 /** A report of a process that has ended well. Its number is that of no process. */
 export function reportOf(more: Partial<PolicyReport> = {}): PolicyReport {
@@ -12,14 +13,20 @@ export function reportOf(more: Partial<PolicyReport> = {}): PolicyReport {
     silent: 0,
     awaited: 0,
     applications: [],
-    implies: [],
-    beside: [],
     unguarded: [],
     unlisted: [],
     isInDevMode: false,
     isForeign: false,
     ...more,
   }
+}
+
+/** A guarded application with these routes, and these places outside of its guard. */
+export function guarded(
+  routes: readonly ConstrainedRoute[],
+  beside: readonly ListedPlace[] = [],
+): PolicyReport['applications'][number] {
+  return { routes, beside }
 }
 
 /** A shell's program that writes reports, as processes of an application do, and then goes on. */

@@ -11,7 +11,7 @@ import {
   capturedRoute,
   isInitialization,
 } from '../../../routes/route-capture.ts'
-import { type ConstrainedRoute, routePlaces } from '../../../routes/route-list.ts'
+import { type ConstrainedRoute, routePlaces, wholeRoute } from '../../../routes/route-list.ts'
 import { added } from '../../../routes/route-registry.ts'
 import { groupBy } from '../policy/diff-matrix.ts'
 import { orderedImplies, placeKey } from '../policy/matrix.ts'
@@ -77,9 +77,9 @@ function summary(made: readonly WatchedApplication[]): Omit<PolicyReport, 'start
     listened: listening.length,
     silent: awaited.filter(({ isGuarded }) => isGuarded()).length,
     awaited: awaited.length,
-    applications: listed.map(({ routes }) => routes),
-    implies: listed.map(({ implies }) => implies),
-    beside: listed.map(({ uncovered }) => uncovered),
+    applications: listed.map(({ routes, implies, uncovered: beside }) => {
+      return { routes, implies, beside }
+    }),
     unguarded: listening
       .filter(({ isGuarded }) => !isGuarded)
       .map(({ uncovered }) => uncovered)
@@ -196,7 +196,7 @@ function guardsOf(scopes: readonly FastifyInstance[]) {
 /** What the matrix needs of an application that is ready. */
 function takePolicies(scopes: readonly FastifyInstance[], captured: readonly CapturedRoute[]) {
   const guards = guardsOf(scopes)
-  const routes = guards.flatMap(({ scope, service }) => service.routes(scope))
+  const routes = guards.flatMap(({ scope, service }) => service.routes(scope)).map(wholeRoute)
   const all = added(captured)
   const isCovered = (route: Route) => guards.some(({ scope }) => isWithin(scope, route.scope))
   const listed = new Set(routes.map(placeKey))
@@ -215,9 +215,9 @@ function takePolicies(scopes: readonly FastifyInstance[], captured: readonly Cap
   }
 }
 
-function mergedImplies(all: readonly (Implies | undefined)[]): Implies | null {
+function mergedImplies(all: readonly (Implies | undefined)[]): Implies | undefined {
   const entries = all.flatMap((implies) => Object.entries(implies ?? {}))
-  if (entries.length === 0) return null
+  if (entries.length === 0) return undefined
   const groups = [...groupBy(entries, ([id]) => id)]
   const merged = groups.map(([id, group]) => [id, [...new Set(group.flatMap(([, ids]) => ids))]])
   return Object.fromEntries(orderedImplies(Object.fromEntries(merged)))

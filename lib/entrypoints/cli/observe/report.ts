@@ -1,12 +1,11 @@
 import { randomUUID } from 'node:crypto'
 import { readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import type { Implies } from '../../../identity/authorization/implied-ids.ts'
 import { placeWords } from '../../../routes/route-constraints.ts'
-import type { ConstrainedRoute, ListedPlace } from '../../../routes/route-list.ts'
+import type { ListedPlace } from '../../../routes/route-list.ts'
 import { CommandFailure } from '../command.ts'
 import { groupBy, type UncoveredPlaces } from '../policy/diff-matrix.ts'
-import { type PolicyMatrix, policyMatrix } from '../policy/matrix.ts'
+import { type MatrixApplication, type PolicyMatrix, policyMatrix } from '../policy/matrix.ts'
 
 /** The variable with the folder for the reports of all processes of the application. */
 export const FOLDER_VARIABLE = 'FASTIFY_TENANT_AUTH_POLICY'
@@ -37,12 +36,8 @@ export interface PolicyReport {
   readonly silent: number
   /** The number of those that may yet listen, guarded or not. */
   readonly awaited: number
-  /** The routes of those that are guarded and have listened. */
-  readonly applications: readonly (readonly ConstrainedRoute[])[]
-  /** The option `implies` of each of these; null: not given. */
-  readonly implies: readonly (Implies | null)[]
-  /** The places of each of these outside of every guard. */
-  readonly beside: readonly (readonly ListedPlace[])[]
+  /** Those that are guarded and have listened. */
+  readonly applications: readonly ReportedApplication[]
   /** The places of each one that has listened without a guard, and serves routes. */
   readonly unguarded: readonly (readonly ListedPlace[])[]
   /** Places that a guard covers and does not list. */
@@ -52,17 +47,18 @@ export interface PolicyReport {
   readonly isForeign: boolean
 }
 
+interface ReportedApplication extends MatrixApplication {
+  /** Its places outside of every guard. */
+  readonly beside: readonly ListedPlace[]
+}
+
 export function reportFile(folder: string): string {
   return join(folder, `${randomUUID()}.json`)
 }
 
-/**
- * A reader sees a whole report or none. Processes that write the same routes in another order write
- * the same report.
- */
+/** A reader sees a whole report or none. */
 export function writeReport(file: string, report: PolicyReport): void {
-  const applications = policyMatrix(report.applications).applications.map(({ routes }) => routes)
-  writeFileSync(`${file}.new`, JSON.stringify({ ...report, applications }))
+  writeFileSync(`${file}.new`, JSON.stringify(report))
   renameSync(`${file}.new`, file)
 }
 
@@ -85,20 +81,20 @@ function isRunning({ pid, exitCode }: PolicyReport): boolean {
 
 /**
  * The guarded applications of all processes, and the places beside their routes that are outside of
- * every guard. Several processes may run the same ones, which count once, and start in any order.
+ * every guard. Several processes may run the same ones, which count once, and write their routes
+ * and start in any order.
  */
-export function guardedApplications(reports: readonly PolicyReport[]) {
-  const different = groupBy(reports, ({ applications, implies }) =>
-    JSON.stringify([applications, implies]),
+export function guardedApplications(reports: readonly PolicyReport[]): ReportedApplication[] {
+  const different = groupBy(reports, ({ applications }) =>
+    JSON.stringify(policyMatrix(applications)),
   )
   return [...different]
     .sort(([a], [b]) => Number(a > b) - Number(a < b))
     .flatMap(([, alike]) =>
-      alike.slice(0, 1).flatMap(({ applications, implies }) =>
-        applications.map((routes, index) => ({
-          routes,
-          implies: implies[index] ?? undefined,
-          beside: alike.flatMap(({ beside }) => beside[index] ?? []),
+      alike.slice(0, 1).flatMap(({ applications }) =>
+        applications.map((application, index) => ({
+          ...application,
+          beside: alike.flatMap((report) => report.applications[index]?.beside ?? []),
         })),
       ),
     )
@@ -133,10 +129,7 @@ export function observedMatrix(
     throw new CommandFailure(`${shortage(reports, found, least)} ${end}${hint}`)
   }
   return {
-    matrix: policyMatrix(
-      applications.map(({ routes }) => routes),
-      applications.map(({ implies }) => implies),
-    ),
+    matrix: policyMatrix(applications),
     uncovered: {
       beside: applications.map(({ beside }) => beside),
       unguarded: reports.flatMap(({ unguarded }) => unguarded.flat()),

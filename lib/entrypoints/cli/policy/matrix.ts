@@ -7,24 +7,21 @@ import { constraintsKey, notCompared, placeWords } from '../../../routes/route-c
 import { type ConstrainedRoute, type ListedPlace, wholeRoute } from '../../../routes/route-list.ts'
 
 export interface MatrixApplication {
-  /** In the order of url, method and constraints. */
   readonly routes: readonly ConstrainedRoute[]
   /** As configured. Absent: no id implies another one. */
   readonly implies?: Implies | undefined
 }
 
 export interface PolicyMatrix {
+  /** Each with its routes in the order of url, method and constraints. */
   readonly applications: readonly MatrixApplication[]
 }
 
-export function policyMatrix(
-  applications: readonly (readonly ConstrainedRoute[])[],
-  implies: readonly (Implies | undefined)[] = [],
-): PolicyMatrix {
+export function policyMatrix(applications: readonly MatrixApplication[]): PolicyMatrix {
   return {
-    applications: applications.map((routes, index) => ({
+    applications: applications.map(({ routes, implies }) => ({
       routes: routes.map(wholeRoute).sort(inOrder),
-      ...(implies[index] && { implies: implies[index] }),
+      ...(implies && { implies }),
     })),
   }
 }
@@ -138,11 +135,7 @@ export function readMatrix(text: string): PolicyMatrix | string {
     const place = wrongPlace(Matrix, value) || '/'
     return `it is no policy matrix: ${place} is not as --write of this version writes it`
   }
-  const { applications } = value
-  const matrix = policyMatrix(
-    applications.map(({ routes }) => routes),
-    applications.map(({ implies }) => implies),
-  )
+  const matrix = policyMatrix(value.applications)
   const twice = matrix.applications.map(({ routes }) => repeatedRoute(routes)).find(Boolean)
   return twice ? `${twice.method} ${placeWords(twice)} stands twice in the file` : matrix
 }

@@ -151,7 +151,7 @@ export function policyNotes(reports: readonly PolicyReport[]): string[] {
       return `not in the matrix: a Fastify instance that listens without a guard, with ${places.length} routes, such as ${visible(first)}`
     })
   const notComparable = reports
-    .flatMap(({ applications }) => applications.flat())
+    .flatMap(({ applications }) => applications.flatMap(({ routes }) => routes))
     .flatMap((route) => {
       const names = visible(notCompared(route).join(', '))
       const place = visible(`${route.method} ${placeWords(route)}`)

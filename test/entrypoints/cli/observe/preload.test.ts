@@ -32,7 +32,7 @@ async function watched(name: string, env: NodeJS.ProcessEnv = {}) {
     .map((line): unknown => JSON.parse(line))
   const [report, ...more] = readReports(reports)
   assert.deepEqual(more, [])
-  const urls = report?.applications.map((routes) =>
+  const urls = report?.applications.map(({ routes }) =>
     routes.filter(({ method }) => method === 'GET').map(({ url }) => url),
   )
   return { code, said, report, urls }
@@ -90,7 +90,8 @@ test('routes that listen outside of every guard are reported, and no others', as
   const places = (lists: readonly (readonly object[])[] | undefined) =>
     lists?.map((list) => list.map((each) => JSON.stringify(each)).sort())
   assert.deepEqual(urls, [['/inside']])
-  assert.deepEqual(places(report?.beside), places([[...both('/outside'), ...both('/outside/')]]))
+  const beside = report?.applications.map((application) => application.beside)
+  assert.deepEqual(places(beside), places([[...both('/outside'), ...both('/outside/')]]))
   assert.deepEqual(places(report?.unguarded), places([both('/metrics')]))
   assert.equal(report?.isInDevMode, false)
 })
@@ -101,7 +102,11 @@ test('early routes of a guarded application are not outside of its guard', async
     ['/public', '/public/early'],
     ['/admin', '/admin/early'],
   ])
-  assert.deepEqual([report?.beside, report?.unguarded], [[[], []], []])
+  assert.deepEqual(
+    report?.applications.map(({ beside }) => beside),
+    [[], []],
+  )
+  assert.deepEqual(report?.unguarded, [])
 })
 
 test('dev mode is reported', async () => {
@@ -132,7 +137,7 @@ for (const name of ['other exit code', 'exit code for later']) {
 
 test('a guard that does not show its settings is reported, as another copy of the package has it', async () => {
   const { report } = await watched('a service that shows nothing')
-  assert.deepEqual([report?.isForeign, report?.applications], [true, [[]]])
+  assert.deepEqual([report?.isForeign, report?.applications], [true, [{ routes: [], beside: [] }]])
 })
 
 test('the places that a guard covers and does not list are reported', async () => {
@@ -152,17 +157,20 @@ test('without a folder for reports nothing is watched', async () => {
 
 test('implied ids are reported: those of all guards of an application together', async () => {
   const { report } = await watched('implied ids')
-  assert.deepEqual(report?.implies, [{ 'menu:edit': ['menu:read', 'order:read'] }, null])
+  assert.deepEqual(
+    report?.applications.map(({ implies }) => implies),
+    [{ 'menu:edit': ['menu:read', 'order:read'] }, undefined],
+  )
 })
 
 test('routes of one url are reported with their constraints', async () => {
   const { report } = await watched('versions')
   assert.deepEqual(
-    report?.applications[0]?.map(({ url, seen, constraints }) => [url, seen, constraints]),
+    report?.applications[0]?.routes.map(({ url, seen, constraints }) => [url, seen, constraints]),
     [
       ['/orders', true, { host: '/^a/i', version: '1.0.0' }],
-      ['/orders', false, { host: 'early.example' }],
       ['/orders', true, undefined],
+      ['/orders', false, { host: 'early.example' }],
     ],
   )
 })

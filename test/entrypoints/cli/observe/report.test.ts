@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import {
-  guardedApplications,
   type Observation,
   observedMatrix,
   readReports,
@@ -10,7 +9,7 @@ import {
 } from '../../../../lib/entrypoints/cli/observe/report.ts'
 import { listed } from '../../../helpers/app/listed.ts'
 import { tempFolder } from '../../../helpers/documents/temp-folder.ts'
-import { reportOf } from '../../../helpers/processes/reporting-program.ts'
+import { guarded, reportOf } from '../../../helpers/processes/reporting-program.ts'
 
 const folder = tempFolder()
 const MENU = [listed('/menu')]
@@ -26,12 +25,17 @@ const urls = (given: Observation): string[][] =>
   observedMatrix(given, ANY).matrix.applications.map(({ routes }) => routes.map(({ url }) => url))
 
 test('the applications of one process stand in the order in which they were made', () => {
-  const reports = [reportOf({ made: 2, listened: 2, applications: [MENU, ADMIN] })]
+  const reports = [
+    reportOf({ made: 2, listened: 2, applications: [guarded(MENU), guarded(ADMIN)] }),
+  ]
   assert.deepEqual(urls(observed(reports)), [['/menu'], ['/admin']])
 })
 
 test('processes that run the same count once, in an order that does not depend on time', () => {
-  const [menu, admin] = [reportOf({ applications: [MENU] }), reportOf({ applications: [ADMIN] })]
+  const [menu, admin] = [
+    reportOf({ applications: [guarded(MENU)] }),
+    reportOf({ applications: [guarded(ADMIN)] }),
+  ]
   assert.deepEqual(urls(observed([menu, admin, menu])), [['/admin'], ['/menu']])
   assert.deepEqual(urls(observed([admin, menu])), [['/admin'], ['/menu']])
 })
@@ -41,18 +45,15 @@ test('processes that write the same routes in another order run the same', () =>
     listed('/menu', { constraints: { version, host: 'a.test' } }),
   )
   const routes = [...MENU, ...ADMIN, ...versions]
-  for (const applications of [[routes], [routes.toReversed()]]) {
-    writeReport(reportFile(folder.path), reportOf({ applications }))
+  for (const each of [routes, routes.toReversed()]) {
+    writeReport(reportFile(folder.path), reportOf({ applications: [guarded(each)] }))
   }
-  const found = guardedApplications(readReports(folder.path))
-  assert.deepEqual(
-    found.map(({ routes }) => routes.map(({ url }) => url)),
-    [['/admin', '/menu', '/menu', '/menu']],
-  )
+  const found = urls(observed(readReports(folder.path)))
+  assert.deepEqual(found, [['/admin', '/menu', '/menu', '/menu']])
 })
 
 test('two applications of one process count as two, even if their routes are the same', () => {
-  const reports = [reportOf({ made: 2, listened: 2, applications: [MENU, MENU] })]
+  const reports = [reportOf({ made: 2, listened: 2, applications: [guarded(MENU), guarded(MENU)] })]
   assert.deepEqual(urls(observed(reports)), [['/menu'], ['/menu']])
 })
 
@@ -63,12 +64,11 @@ const IN_TIME = 'within the time limit; --timeout gives it more'
 test('places outside of the guards stay with their application, of all processes that run it', () => {
   const at = (url: string) => ({ method: 'GET', url })
   const first = reportOf({
-    applications: [MENU, ADMIN],
-    beside: [[], [at('/a')]],
+    applications: [guarded(MENU), guarded(ADMIN, [at('/a')])],
     unguarded: [[at('/m')], [at('/n')]],
   })
-  const second = { ...first, beside: [[at('/b')], []], unguarded: [] }
-  const other = reportOf({ applications: [ADMIN], beside: [[at('/c')]] })
+  const second = reportOf({ applications: [guarded(MENU, [at('/b')]), guarded(ADMIN)] })
+  const other = reportOf({ applications: [guarded(ADMIN, [at('/c')])] })
   const { matrix, uncovered } = observedMatrix(observed([first, other, second]), ANY)
   const found = matrix.applications.map(({ routes }) => routes.map(({ url }) => url))
   assert.deepEqual(found, [['/admin'], ['/menu'], ['/admin']])
@@ -82,12 +82,12 @@ test('places outside of the guards stay with their application, of all processes
 const IN_VAIN: readonly [what: string, reports: Observation['reports'], count: number][] = [
   [
     'fewer applications have come than are waited for',
-    [reportOf({ exitCode: undefined, applications: [MENU] })],
+    [reportOf({ exitCode: undefined, applications: [guarded(MENU)] })],
     2,
   ],
   [
     'a process without a guard makes none',
-    [reportOf({ applications: [MENU] }), reportOf({ exitCode: undefined })],
+    [reportOf({ applications: [guarded(MENU)] }), reportOf({ exitCode: undefined })],
     0,
   ],
 ]
@@ -120,7 +120,7 @@ test('fewer applications than there should be are an error', () => {
 const RUN = 'run the command of the copy in its node_modules, and the application unbundled'
 const NOT_KNOWN = `which it covers: the application has loaded another copy of fastify-tenant-auth than this command, after Fastify had made the application; import it earlier, or ${RUN}`
 
-const GOOD = reportOf({ applications: [MENU] })
+const GOOD = reportOf({ applications: [guarded(MENU)] })
 
 const FAILURES: readonly [what: string, given: Observation, message: string][] = [
   [
@@ -160,7 +160,7 @@ const FAILURES: readonly [what: string, given: Observation, message: string][] =
   ],
   [
     'of which one guarded instance does not listen',
-    observed([reportOf({ made: 2, silent: 1, applications: [MENU] })]),
+    observed([reportOf({ made: 2, silent: 1, applications: [guarded(MENU)] })]),
     'one of the guarded Fastify instances did not listen before it ended',
   ],
   [
@@ -170,24 +170,27 @@ const FAILURES: readonly [what: string, given: Observation, message: string][] =
   ],
   [
     'with a guard that shows no settings',
-    observed([GOOD, reportOf({ applications: [[]], isForeign: true })]),
+    observed([GOOD, reportOf({ applications: [guarded([])], isForeign: true })]),
     `the application has another copy of fastify-tenant-auth than this command, which does not show its settings: ${RUN}`,
   ],
   [
     'with a guard that lists one route less',
-    observed([reportOf({ applications: [[]], unlisted: MENU })]),
+    observed([reportOf({ applications: [guarded([])], unlisted: MENU })]),
     `a guard does not know GET /menu, ${NOT_KNOWN}`,
   ],
   [
     'with a guard that lists two routes less',
-    observed([reportOf({ applications: [[]], unlisted: [...ADMIN, ...MENU] })]),
+    observed([reportOf({ applications: [guarded([])], unlisted: [...ADMIN, ...MENU] })]),
     `a guard does not know GET /admin and 1 more, ${NOT_KNOWN}`,
   ],
   [
     'of which one instance is never ready',
-    observed([reportOf({ made: 2, awaited: 1, exitCode: undefined, applications: [MENU] })], {
-      isLate: true,
-    }),
+    observed(
+      [reportOf({ made: 2, awaited: 1, exitCode: undefined, applications: [guarded(MENU)] })],
+      {
+        isLate: true,
+      },
+    ),
     `one of the Fastify instances neither listened nor became ready ${IN_TIME}`,
   ],
 ]

@@ -6,7 +6,7 @@ import { observeProgram } from '../../../../lib/entrypoints/cli/observe/run-prog
 import { tempFolder } from '../../../helpers/documents/temp-folder.ts'
 import { isRunning } from '../../../helpers/processes/is-running.ts'
 import { recordedShell } from '../../../helpers/processes/recorded-shell.ts'
-import { reporting, reportOf } from '../../../helpers/processes/reporting-program.ts'
+import { guarded, reporting, reportOf } from '../../../helpers/processes/reporting-program.ts'
 import { until } from '../../../helpers/processes/until.ts'
 
 const LONG = { limit: 60_000, count: 0 }
@@ -88,7 +88,7 @@ test('a process that has begun is waited for, and one that began much later is n
 })
 
 test('where fewer applications have come than are waited for, the program may stay', async () => {
-  const reports = [reportOf({ applications: [[]] })]
+  const reports = [reportOf({ applications: [guarded([])] })]
   const all = await observeProgram(reporting(reports, STAY), recordedShell(), { ...LONG, count: 1 })
   assert.equal(all.isLate, false)
   const fewer = { limit: 3000, count: 2 }

@@ -4,9 +4,8 @@ import {
   matrixDifferences,
   type UncoveredPlaces,
 } from '../../../../lib/entrypoints/cli/policy/diff-matrix.ts'
-import { policyMatrix } from '../../../../lib/entrypoints/cli/policy/matrix.ts'
 import type { ListedRoute } from '../../../../lib/routes/route-list.ts'
-import { listed, unknown } from '../../../helpers/app/listed.ts'
+import { listed, matrixOf, unknown } from '../../../helpers/app/listed.ts'
 
 type Policy = Partial<ListedRoute>
 
@@ -15,7 +14,7 @@ function differences(
   is: readonly ListedRoute[][],
   uncovered: UncoveredPlaces = { beside: [], unguarded: [] },
 ): string[] {
-  return matrixDifferences(policyMatrix(was), policyMatrix(is), uncovered).map(
+  return matrixDifferences(matrixOf(was), matrixOf(is), uncovered).map(
     ({ effect, route, text }) => `${effect}: ${route}: ${text}`,
   )
 }

@@ -1,20 +1,16 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { matrixDifferences } from '../../../../lib/entrypoints/cli/policy/diff-matrix.ts'
-import {
-  matrixJson,
-  policyMatrix,
-  readMatrix,
-} from '../../../../lib/entrypoints/cli/policy/matrix.ts'
+import { matrixJson, readMatrix } from '../../../../lib/entrypoints/cli/policy/matrix.ts'
 import type { ConstrainedRoute } from '../../../../lib/routes/route-list.ts'
-import { listed, unknown } from '../../../helpers/app/listed.ts'
+import { listed, matrixOf, unknown } from '../../../helpers/app/listed.ts'
 
 type Routes = readonly ConstrainedRoute[]
 
 const NONE = { beside: [], unguarded: [] }
 
 function differences(was: Routes, is: Routes): string[] {
-  return matrixDifferences(policyMatrix([was]), policyMatrix([is]), NONE).map(
+  return matrixDifferences(matrixOf([was]), matrixOf([is]), NONE).map(
     ({ effect, route, text }) => `${effect}: ${route}: ${text}`,
   )
 }
@@ -212,8 +208,8 @@ test('an open route that is guarded lets users in whom its check, or its tenant,
 test('what keeps requests out of an open route is lost where no guard covers it', () => {
   const gone = (more: object) => {
     const is = { beside: [[{ method: 'GET', url: '/x' }]], unguarded: [] }
-    const was = policyMatrix([[at({}, { ...OPEN, ...more })]])
-    return matrixDifferences(was, policyMatrix([[]]), is).map(({ effect, text }) => [effect, text])
+    const was = matrixOf([[at({}, { ...OPEN, ...more })]])
+    return matrixDifferences(was, matrixOf([[]]), is).map(({ effect, text }) => [effect, text])
   }
   const isThere = 'now it is there, and no guard covers it'
   assert.deepEqual(gone({}), [['changes', `was open; ${isThere}`]])
@@ -222,8 +218,8 @@ test('what keeps requests out of an open route is lost where no guard covers it'
     ['opens', `was open, tenant in the query; ${isThere}`],
   ])
   const others = { beside: [[{ method: 'GET', url: '/:id' }]], unguarded: [] }
-  const was = policyMatrix([[at({}, { ...OPEN, check: ['own'] })]])
-  const [difference] = matrixDifferences(was, policyMatrix([[]]), others)
+  const was = matrixOf([[at({}, { ...OPEN, check: ['own'] })]])
+  const [difference] = matrixDifferences(was, matrixOf([[]]), others)
   assert.equal(difference?.effect, 'opens')
 })
 
@@ -245,7 +241,7 @@ test('a GET route and its twin HEAD are one difference for each version', () => 
 
 test('applications that differ in their hosts alone are matched by them', () => {
   const [a, b] = [[at(HOST, OPEN)], [at({ host: 'b.example' })]]
-  assert.deepEqual(matrixDifferences(policyMatrix([a, b]), policyMatrix([b, a]), NONE), [])
+  assert.deepEqual(matrixDifferences(matrixOf([a, b]), matrixOf([b, a]), NONE), [])
 })
 
 const login = (maxAge: number | null, ...acr: string[]) => ({ stepUp: { acr, maxAge } })
@@ -354,7 +350,7 @@ for (const [was, is, line] of EVERYDAY) {
 }
 
 test('a further arrow opens, a removed one closes, and their order is no difference', () => {
-  const matrix = (implies?: Record<string, string[]>) => policyMatrix([[listed('/x')]], [implies])
+  const matrix = (implies?: Record<string, string[]>) => matrixOf([[listed('/x')]], [implies])
   const between = (was?: Record<string, string[]>, is?: Record<string, string[]>) =>
     matrixDifferences(matrix(was), matrix(is), NONE).map(
       ({ effect, route, text }) => `${effect}: ${route}: ${text}`,

@@ -1,9 +1,8 @@
 import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
 import { test } from 'node:test'
-import { policyMatrix } from '../../../../lib/entrypoints/cli/policy/matrix.ts'
 import { escapeHtml, matrixPage } from '../../../../lib/entrypoints/cli/policy/matrix-page.ts'
-import { listed, unknown } from '../../../helpers/app/listed.ts'
+import { listed, matrixOf, unknown } from '../../../helpers/app/listed.ts'
 
 const ROUTES = [
   listed('/a', { tenant: 'path', require: { any: ['menu:read', 'menu:edit'] } }),
@@ -13,7 +12,7 @@ const ROUTES = [
   listed('/open', { noauth: true }),
   listed('/open', { method: 'HEAD', noauth: true }),
 ]
-const PAGE = matrixPage(policyMatrix([ROUTES]))
+const PAGE = matrixPage(matrixOf([ROUTES]))
 
 test('open routes stand first, then those that may be open, then those of guests', () => {
   const rows = [...PAGE.matchAll(/<code>(.*?)<\/code><\/th><td>(.*?)</g)]
@@ -91,7 +90,7 @@ function pageWith(text: string): string {
   ]
   const difference = { effect: 'opens', route: text, text } as const
   const check = { summary: text, differences: [difference] }
-  return matrixPage(policyMatrix([routes], [{ [text]: [text] }]), check)
+  return matrixPage(matrixOf([routes], [{ [text]: [text] }]), check)
 }
 
 for (const [text, html] of TEXTS) {
@@ -123,7 +122,7 @@ test('what opened stands before what closed, and that before other changes', () 
     route: `GET /${effect}`,
     text: 'x',
   }))
-  const page = matrixPage(policyMatrix([ROUTES]), { summary: 'it does not hold', differences })
+  const page = matrixPage(matrixOf([ROUTES]), { summary: 'it does not hold', differences })
   assert.deepEqual(
     [...page.matchAll(/<h2>(.*?)<\/h2>|<li><code>(.*?)</g)].map(
       ([, title, place]) => title ?? place,
@@ -141,7 +140,7 @@ test('what opened stands before what closed, and that before other changes', () 
 })
 
 test('each of several applications has a title, and the ids that imply others', () => {
-  const page = matrixPage(policyMatrix([[listed('/a')], []], [{ 'a:c': ['a:b'] }, undefined]))
+  const page = matrixPage(matrixOf([[listed('/a')], []], [{ 'a:c': ['a:b'] }, undefined]))
   assert.match(page, /<h2>Application 1<.*<li>a:c implies a:b<.*<h2>Application 2</s)
   assert.match(page, /<caption>Application 2: 0 rows, 0 of them open</)
 })

@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { policyMatrix } from '../../../../lib/entrypoints/cli/policy/matrix.ts'
 import {
   code,
   codeCell,
@@ -8,11 +7,11 @@ import {
   matrixMarkdown,
   matrixTable,
 } from '../../../../lib/entrypoints/cli/policy/matrix-table.ts'
-import { listed, unknown } from '../../../helpers/app/listed.ts'
+import { listed, matrixOf, unknown } from '../../../helpers/app/listed.ts'
 
 const plain = (line: string) => line
-const table = (applications: Parameters<typeof policyMatrix>[0]) =>
-  matrixTable(policyMatrix(applications), plain)
+const table = (applications: Parameters<typeof matrixOf>[0]) =>
+  matrixTable(matrixOf(applications), plain)
 
 /** A text, how it is escaped, and how it is code in a cell. */
 const TEXTS: readonly [text: string, escaped: string, cell: string][] = [
@@ -78,15 +77,15 @@ test('the table says which login a route wants, beside what it requires', () => 
 
 test('the lines of open routes are highlighted, and no other ones', () => {
   const hook = listed('/hook', { noauth: true, tenant: 'query', check: ['signature'] })
-  const lines = matrixTable(policyMatrix([[hook]]), (line) => `<${line}>`).split('\n')
+  const lines = matrixTable(matrixOf([[hook]]), (line) => `<${line}>`).split('\n')
   assert.equal(lines[1], '<GET     /hook  open, checked by signature  query>')
-  const text = matrixTable(policyMatrix([routes]), (line) => `<${line}>`)
+  const text = matrixTable(matrixOf([routes]), (line) => `<${line}>`)
   const found = text.split('\n').filter((line) => line.startsWith('<'))
   assert.deepEqual(found, ['<GET        /health        everybody>'])
 })
 
 test('each of several applications has a title', () => {
-  const matrix = policyMatrix([[listed('/a')], [listed('/b')]])
+  const matrix = matrixOf([[listed('/a')], [listed('/b')]])
   assert.equal(
     matrixTable(matrix, plain),
     `Application 1
@@ -106,7 +105,7 @@ GET     /b   users
 test('in Markdown urls are code, and no character of theirs ends a cell or the code', () => {
   const odd = [listed('/a|b'), listed('/c`d``'), listed('/:file(^\\d+|x).*_')]
   assert.equal(
-    matrixMarkdown(policyMatrix([odd])),
+    matrixMarkdown(matrixOf([odd])),
     `\
 | method | url | who may | tenant | require | receives |
 | --- | --- | --- | --- | --- | --- |
@@ -133,7 +132,7 @@ GET, HEAD  /orders (version 1.0.0)                  everybody
 `,
   )
   assert.match(
-    matrixMarkdown(policyMatrix([VERSIONS])),
+    matrixMarkdown(matrixOf([VERSIONS])),
     /^\| GET \| `\/orders \(host \/\^\(a\\\|b\)\$\/, version 2\.0\.0\)` \| users /m,
   )
 })
@@ -145,18 +144,18 @@ test('characters that nobody sees, or that move others, are shown by their numbe
   })
   const text = table([[odd]])
   assert.match(text, /\/a\\u202e\\u000a\\u001b\[31m \(version \\u200b1\) +users +a:\\u2066b\n$/)
-  assert.doesNotMatch(text + matrixMarkdown(policyMatrix([[odd]])), /[^\n -~]/)
+  assert.doesNotMatch(text + matrixMarkdown(matrixOf([[odd]])), /[^\n -~]/)
 })
 
 test('in Markdown no requirement can be markup, or end its cell', () => {
   const odd = listed('/x', { require: ['a:b|c', '<b>:`d`', 'e_f:g\\'] })
-  const found = matrixMarkdown(policyMatrix([[odd]]))
+  const found = matrixMarkdown(matrixOf([[odd]]))
   assert.match(found, /\| \\<b\\>:\\`d\\` and a:b\\\|c and e\\_f:g\\\\ \|/)
 })
 
 test('below the routes stands which ids imply others, in the order of the ids', () => {
   const implies = { 'menu:edit': ['menu:read'], 'admin:all': ['order:cancel', 'menu:edit'] }
-  const matrix = policyMatrix([[listed('/a')], [listed('/b')]], [implies, undefined])
+  const matrix = matrixOf([[listed('/a')], [listed('/b')]], [implies, undefined])
   assert.equal(
     matrixTable(matrix, plain),
     `Application 1
@@ -180,7 +179,7 @@ GET     /b   users
 })
 
 test('an implied id can neither hide characters nor be markup', () => {
-  const matrix = policyMatrix([[listed('/a')]], [{ '<b>:c': ['d:\u202e_e'] }])
+  const matrix = matrixOf([[listed('/a')]], [{ '<b>:c': ['d:\u202e_e'] }])
   assert.match(matrixTable(matrix, plain), /\n<b>:c implies d:\\u202e_e\n$/)
   assert.match(matrixMarkdown(matrix), /\n- \\<b\\>:c implies d:\\\\u202e\\_e\n$/)
 })

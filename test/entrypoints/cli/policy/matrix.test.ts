@@ -1,11 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import {
-  matrixJson,
-  policyMatrix,
-  readMatrix,
-} from '../../../../lib/entrypoints/cli/policy/matrix.ts'
-import { listed, unknown } from '../../../helpers/app/listed.ts'
+import { matrixJson, readMatrix } from '../../../../lib/entrypoints/cli/policy/matrix.ts'
+import { listed, matrixOf, unknown } from '../../../helpers/app/listed.ts'
 
 const routes = [
   listed('/orders', { method: 'POST', require: ['order:write'] }),
@@ -17,7 +13,7 @@ const routes = [
 ]
 
 test('the routes of an application stand in the order of url and method', () => {
-  const [application] = policyMatrix([routes]).applications
+  const [application] = matrixOf([routes]).applications
   assert.deepEqual(
     application?.routes.map(({ method, url, require }) => [method, url, require]),
     [
@@ -37,9 +33,9 @@ const distinct = routes.filter(({ require }) => require === null || !('any' in r
 test('the same policies in any order make the same text, byte for byte', () => {
   const turned = distinct.map((route) => Object.fromEntries(Object.entries(route).reverse()))
   const text = JSON.stringify({ applications: [{ routes: turned.reverse() }] })
-  assert.deepEqual(readMatrix(text), policyMatrix([distinct]))
-  const again = policyMatrix([[...routes].reverse()])
-  assert.equal(matrixJson(again), matrixJson(policyMatrix([routes])))
+  assert.deepEqual(readMatrix(text), matrixOf([distinct]))
+  const again = matrixOf([[...routes].reverse()])
+  assert.equal(matrixJson(again), matrixJson(matrixOf([routes])))
 })
 
 test('a file that was written holds guests, suspended tenants, checks, choices and logins', () => {
@@ -52,7 +48,7 @@ test('a file that was written holds guests, suspended tenants, checks, choices a
     listed('/login', { stepUp: { acr: ['phr', 'phrh'], maxAge: 300 } }),
     listed('/any/age', { stepUp: { acr: ['phr'], maxAge: null } }),
   ]
-  const matrix = policyMatrix([everyday], [{ 'menu:edit': ['menu:read'] }])
+  const matrix = matrixOf([everyday], [{ 'menu:edit': ['menu:read'] }])
   assert.deepEqual(readMatrix(matrixJson(matrix)), matrix)
 })
 
@@ -64,7 +60,7 @@ test('routes of one place stand in the order of their constraints', () => {
     listed('/x', { constraints: { version: '1.0.0' }, require: ['a:b'] }),
     listed('/x', { method: 'DELETE', constraints: { version: '3.0.0' } }),
   ]
-  const matrix = policyMatrix([versions])
+  const matrix = matrixOf([versions])
   assert.deepEqual(
     matrix.applications[0]?.routes.map(({ method, constraints }) => [method, constraints]),
     [
@@ -89,9 +85,9 @@ test('routes of one place stand in the order of their constraints', () => {
 
 test('a route without constraints has no such member, and an empty one is none', () => {
   const [, written] = [listed('/x'), listed('/x', { constraints: {} })].map((route) =>
-    matrixJson(policyMatrix([[route]])),
+    matrixJson(matrixOf([[route]])),
   )
-  assert.equal(written, matrixJson(policyMatrix([[listed('/x')]])))
+  assert.equal(written, matrixJson(matrixOf([[listed('/x')]])))
   assert.doesNotMatch(String(written), /constraints/)
 })
 
@@ -99,7 +95,7 @@ test('characters that nobody sees are written by their number, and read as they 
   const odd = listed('/a\u202eb\u200b\u00a0\n\u{e0041}', {
     constraints: { 'a\u2066': 'b\u2028\n' },
   })
-  const matrix = policyMatrix([[odd]])
+  const matrix = matrixOf([[odd]])
   const text = matrixJson(matrix)
   assert.match(
     text,
@@ -110,13 +106,13 @@ test('characters that nobody sees are written by their number, and read as they 
 })
 
 test('a byte order mark before the JSON is skipped', () => {
-  const matrix = policyMatrix([distinct])
+  const matrix = matrixOf([distinct])
   assert.deepEqual(readMatrix(`\ufeff${matrixJson(matrix)}`), matrix)
 })
 
 test('each route has a line of its own, and the file ends with a newline', () => {
   assert.equal(
-    matrixJson(policyMatrix([[listed('/menu', { tenant: 'query', require: ['menu:read'] })], []])),
+    matrixJson(matrixOf([[listed('/menu', { tenant: 'query', require: ['menu:read'] })], []])),
     `{
   "applications": [
     {
@@ -136,7 +132,7 @@ test('each route has a line of its own, and the file ends with a newline', () =>
 })
 
 test('a matrix is read as it was written', () => {
-  const matrix = policyMatrix([distinct, [], [listed('/:tenant/x', { tenant: 'path' })]])
+  const matrix = matrixOf([distinct, [], [listed('/:tenant/x', { tenant: 'path' })]])
   assert.deepEqual(readMatrix(matrixJson(matrix)), matrix)
 })
 

@@ -15,7 +15,7 @@ import { test } from 'node:test'
 import Fastify from 'fastify'
 import { COMMANDS, runCommandLine } from '../../../../lib/entrypoints/cli/main.ts'
 import type { PolicyReport } from '../../../../lib/entrypoints/cli/observe/report.ts'
-import { matrixJson, policyMatrix } from '../../../../lib/entrypoints/cli/policy/matrix.ts'
+import { matrixJson } from '../../../../lib/entrypoints/cli/policy/matrix.ts'
 import {
   policyCommand,
   policyNotes,
@@ -25,21 +25,21 @@ import { installedGuards } from '../../../../lib/guard/scopes.ts'
 import tenantAuth from '../../../../lib/index.ts'
 import { listRoutes, wholeRoute } from '../../../../lib/routes/route-list.ts'
 import { authority } from '../../../helpers/app/guarded-app.ts'
-import { listed } from '../../../helpers/app/listed.ts'
+import { listed, matrixOf } from '../../../helpers/app/listed.ts'
 import { tempFolder } from '../../../helpers/documents/temp-folder.ts'
 import { recordedShell } from '../../../helpers/processes/recorded-shell.ts'
-import { reporting, reportOf } from '../../../helpers/processes/reporting-program.ts'
+import { guarded, reporting, reportOf } from '../../../helpers/processes/reporting-program.ts'
 import { until } from '../../../helpers/processes/until.ts'
 
 const folder = tempFolder()
 const ROUTES = [listed('/health', { noauth: true }), listed('/orders', { require: ['order:read'] })]
 const CLOSED = [listed('/health'), listed('/orders', { require: ['order:read'] })]
-const JSON_TEXT = matrixJson(policyMatrix([ROUTES]))
+const JSON_TEXT = matrixJson(matrixOf([ROUTES]))
 
 /** Runs the command on a program that reports these routes. */
 async function ran(args: readonly string[], { env = {}, isTTY = false, routes = ROUTES } = {}) {
   const shell = recordedShell(env, isTTY)
-  const program = reporting([reportOf({ applications: [routes] })])
+  const program = reporting([reportOf({ applications: [guarded(routes)] })])
   const code = await runCommandLine(['policy', ...args, '--', ...program], COMMANDS, shell)
   return { code, ...shell.printed }
 }
@@ -59,7 +59,7 @@ test('--format html prints one page; with --check it says what opened and what c
   assert.deepEqual([page.code, page.err], [0, ''])
   assert.match(page.out, /^<!DOCTYPE html>\n.*<code>\/health<.*<\/html>\n$/s)
   assert.doesNotMatch(page.out, /Opened|Closed/)
-  const differing = folder.write(matrixJson(policyMatrix([CLOSED])), 'page.json')
+  const differing = folder.write(matrixJson(matrixOf([CLOSED])), 'page.json')
   const checked = await ran(['--check', differing, '--format', 'html'])
   assert.equal(checked.code, 1)
   assert.match(checked.err, /page\.json does not hold: differences 1; /)
@@ -95,7 +95,7 @@ test('a file that --write wrote holds', async () => {
 })
 
 test('a difference is printed in words, in red if it opens something, and the exit code is 1', async () => {
-  const file = folder.write(matrixJson(policyMatrix([CLOSED])), 'differs.json')
+  const file = folder.write(matrixJson(matrixOf([CLOSED])), 'differs.json')
   const words = 'GET /health: was guarded, is open'
   const said = `${file} does not hold: differences 1; if they are meant, --write it anew\n`
   assert.deepEqual(await ran(['--check', file]), { code: 1, out: `opens    ${words}\n`, err: said })
@@ -112,7 +112,7 @@ test('a difference is printed in words, in red if it opens something, and the ex
 test('no text of a file or an application can move, hide or mark up the output', async () => {
   const odd = '/a\u202eb\n\u001b[31m|`c`'
   const was = [listed(odd, { require: ['<b>:\u2066c\n'] })]
-  const file = folder.write(matrixJson(policyMatrix([was])), 'odd\u202e.json')
+  const file = folder.write(matrixJson(matrixOf([was])), 'odd\u202e.json')
   const routes = [
     listed(odd, { noauth: true }),
     listed('/y\u200b', { constraints: { a: '\u2060' } }),
@@ -236,7 +236,10 @@ async function observing(args: readonly string[], report: Partial<PolicyReport>)
 
 test('notes go to the standard error alone', async () => {
   const more = { isInDevMode: true, unguarded: [[{ method: 'GET', url: '/metrics' }]] }
-  const { code, out, err } = await observing(['--json'], { applications: [ROUTES], ...more })
+  const { code, out, err } = await observing(['--json'], {
+    applications: [guarded(ROUTES)],
+    ...more,
+  })
   assert.deepEqual([code, out], [0, JSON_TEXT])
   assert.match(err, /^the application runs in dev mode: .*\nnot in the matrix: .* GET \/metrics\n$/)
 })
@@ -281,11 +284,9 @@ test('a constraint that is a function cannot be compared, and the lock says so',
 
 test('a route and an application that have lost their guards open', async () => {
   const [was, admin] = [ROUTES, [listed('/users')]]
-  const file = folder.write(matrixJson(policyMatrix([was, admin])), 'lost.json')
-  const applications = [ROUTES.slice(0, 1)]
+  const file = folder.write(matrixJson(matrixOf([was, admin])), 'lost.json')
   const { code, out, err } = await observing(['--check', file], {
-    applications,
-    beside: [[{ method: 'GET', url: '/orders' }]],
+    applications: [guarded(ROUTES.slice(0, 1), [{ method: 'GET', url: '/orders' }])],
     unguarded: [[{ method: 'GET', url: '/users' }]],
   })
   assert.equal(code, 1)
@@ -302,7 +303,9 @@ test('a route and an application that have lost their guards open', async () => 
 })
 
 test('fewer applications than --applications says are an error', async () => {
-  const { code, out, err } = await observing(['--applications', '2'], { applications: [ROUTES] })
+  const { code, out, err } = await observing(['--applications', '2'], {
+    applications: [guarded(ROUTES)],
+  })
   assert.deepEqual([code, out], [1, ''])
   assert.match(
     err,
