@@ -1,4 +1,4 @@
-import type { Static, TObject, TPartial, TProperties, TSchema } from '@sinclair/typebox'
+import type { Static, TObject, TProperties, TSchema } from '@sinclair/typebox'
 import * as Type from '@sinclair/typebox'
 import { KeySet, NO_KEYS } from '../identity/jwks/jwk-set.ts'
 import { Unusable } from '../platform/http/failure.ts'
@@ -100,51 +100,46 @@ export class OptionReader<Members extends TProperties> {
     this.refuse(name, expectedOf(this.schemaOf(name)), 'none', hint)
   }
 
-  /** The right options, and the defaults of the others. */
-  get right(): Static<TPartial<TObject<Members>>> {
-    return this.#valuesOf(Type.Partial(Type.Object(this.#members)))
+  /**
+   * The right options, and the defaults of the others. Each is an own property, given or not: a
+   * property of Object.prototype is no option.
+   */
+  get right(): Partial<Static<TObject<Members>>> {
+    const own = Object.entries(this.#members).map(([name, member]) => {
+      const value = this.#values.has(name) ? this.#values.get(name) : defaultOf(member)
+      // The application may change its own list.
+      return [name, Array.isArray(value) ? Object.freeze([...value]) : value]
+    })
+    return Object.fromEntries(own)
   }
 
   /** The same, if no required option is missing or wrong. */
   get whole(): Static<TObject<Members>> {
-    return this.#valuesOf(Type.Object(this.#members))
+    const values = this.right
+    if (isWhole(values, this.#members)) return values
+    throw new TypeError('a required option is missing')
   }
 
   /** @throws ERR_AUTH_CONFIG_INVALID that lists all problems */
   finish(): Static<TObject<Members>> {
     for (const name of namesOf(this.#members)) {
       const schema = this.schemaOf(name)
-      const isRequired = !isOptional(schema) && !Object.hasOwn(schema, 'default')
+      const isRequired = !isOptional(schema) && defaultOf(schema) === undefined
       if (isRequired && !this.has(name)) this.refuseMissing(name)
     }
     this.#problems.throwIfAny()
     return this.whole
   }
-
-  /** Each is an own property, given or not: a property of Object.prototype is no option. */
-  #valuesOf<Schema extends TSchema>(schema: Schema): Static<Schema> {
-    const own: [name: string, value: unknown][] = []
-    for (const [name, member] of Object.entries(this.#members)) {
-      const fallback: unknown = Object.hasOwn(member, 'default') ? member.default : undefined
-      const value = this.#values.has(name) ? this.#values.get(name) : fallback
-      // The application may change its own list.
-      own.push([name, Array.isArray(value) ? Object.freeze([...value]) : value])
-    }
-    const values: unknown = Object.fromEntries(own)
-    if (hasRequired(schema, values)) return values
-    throw new TypeError('a required option is missing')
-  }
 }
 
 /** True: none is missing. `take` has checked those that are there, and defaults are right. */
-function hasRequired<Schema extends TSchema>(
-  schema: Schema,
-  values: unknown,
-): values is Static<Schema> {
-  const required: readonly string[] = Object.hasOwn(schema, 'required') ? schema['required'] : []
-  const own = new Map(Object.entries(Object(values)))
-  for (const name of required) if (own.get(name) === undefined) return false
-  return true
+function isWhole<Members extends TProperties>(
+  values: Partial<Static<TObject<Members>>>,
+  members: Members,
+): values is Static<TObject<Members>> {
+  return Object.entries(members).every(
+    ([name, member]) => isOptional(member) || ownProperty(values, name) !== undefined,
+  )
 }
 
 export function entryPointOptions<Members extends TProperties>(
@@ -177,6 +172,10 @@ export function plainOptions<T extends object>(
 function isAllowed(schema: TSchema, value: unknown): boolean {
   // Spreading turns the holes of a sparse array into `undefined`, which `every` checks.
   return isRight(schema, Array.isArray(value) ? [...value] : value)
+}
+
+function defaultOf(schema: TSchema): unknown {
+  return ownProperty(schema, 'default')
 }
 
 function expectedOf(schema: TSchema): string {
