@@ -2,7 +2,7 @@ import type { Static, TObject, TProperties, TSchema } from '@sinclair/typebox'
 import * as Type from '@sinclair/typebox'
 import { KeySet, NO_KEYS } from '../identity/jwks/jwk-set.ts'
 import { Unusable } from '../platform/http/failure.ts'
-import { ownCopy, ownProperty } from '../platform/runtime/own-property.ts'
+import { ownProperty } from '../platform/runtime/own-property.ts'
 import { UnreadableValue } from './ini-line.ts'
 import { isPlainData, ownMembers, Problems, type Source } from './problems.ts'
 import { showHidden, showReason, showValue } from './redact.ts'
@@ -151,22 +151,6 @@ export function entryPointOptions<Members extends TProperties>(
   const reader = new OptionReader(members, placeOf, new Problems())
   reader.takeObject(given, placeOf('options'))
   return reader
-}
-
-/**
- * The options of a function that reads them itself: a copy without a prototype. Their names are
- * checked.
- *
- * @throws ERR_AUTH_CONFIG_INVALID
- */
-export function plainOptions<T extends object>(
-  name: string,
-  given: T,
-  members: readonly (keyof T & string)[],
-): T {
-  const anything = members.map((member) => [member, Type.Optional(Type.Unknown())] as const)
-  entryPointOptions(name, given, Object.fromEntries(anything)).finish()
-  return ownCopy(given)
 }
 
 function isAllowed(schema: TSchema, value: unknown): boolean {

@@ -1,7 +1,8 @@
 /** @module testing */
 
+export type { ListedPlace as ProbedPlace } from '../../routes/route-list.ts'
 export { assertGuarded, type ProbedRoute, probe } from './probe.ts'
-export type { GrantedUser, PersonaUser, ProbedPlace, ProbeOptions } from './probe-target.ts'
+export type { GrantedUser, PersonaUser, ProbeOptions } from './probe-target.ts'
 export type { ProvedHeaders } from './proof-key.ts'
 export {
   type BoundUser,

@@ -1,10 +1,10 @@
+import * as Type from '@sinclair/typebox'
 import { readIssuerRules } from '../../config/issuer-config.ts'
 import type { LoadedSettings } from '../../config/load-settings.ts'
 import type { InstalledGuard } from '../../guard/scopes.ts'
 import type { IssuerEntry } from '../../identity/authentication/issuer.ts'
 import type { ResourcesOf } from '../../identity/authorization/resources.ts'
-import type { RouteConstraints } from '../../routes/route-constraints.ts'
-import { listRoutes } from '../../routes/route-list.ts'
+import { type ListedPlace, listRoutes } from '../../routes/route-list.ts'
 import type { TestAuthority, TestUserInfo } from './test-authority.ts'
 
 export type Persona =
@@ -29,16 +29,19 @@ export interface GrantedUser extends PersonaUser {
   readonly cnf?: { readonly jkt: string }
 }
 
-export const PROBE_OPTIONS = [
-  'tenant',
-  'headers',
-  'body',
-  'claims',
-  'grant',
-  'foreign',
-  'suspended',
-  'params',
-] as const
+const anything = Type.Optional(Type.Unknown())
+
+/** A probe says itself what is wrong with a value. */
+export const PROBE_OPTIONS: Record<keyof ProbeOptions, typeof anything> = {
+  tenant: anything,
+  headers: anything,
+  body: anything,
+  claims: anything,
+  grant: anything,
+  foreign: anything,
+  suspended: anything,
+  params: anything,
+}
 
 export interface ProbeOptions {
   /**
@@ -54,7 +57,7 @@ export interface ProbeOptions {
    * @param tenant the tenant that the request is for
    * @param route the route, one of `routes()`
    */
-  readonly headers?: (tenant: string, route: ProbedPlace) => Readonly<Record<string, string>>
+  readonly headers?: (tenant: string, route: ListedPlace) => Readonly<Record<string, string>>
   /**
    * The body of each request to a route that is `late`, such as the one that `resolveTenant` reads.
    * Without it a late route whose schema validates the body is asked by the stranger and with the
@@ -97,20 +100,12 @@ export interface ProbeOptions {
   readonly params?: Readonly<Record<string, string>>
 }
 
-/** Where a route that is probed stands. */
-export interface ProbedPlace {
-  readonly method: string
-  readonly url: string
-  readonly constraints?: RouteConstraints
-}
-
 /** A guard whose routes can be requested with the tokens of one authority. */
 export interface ProbeTarget extends InstalledGuard {
   readonly issuer: IssuerEntry
   /** Tenants that the authority may speak for. Undefined: any that fits the path. */
   readonly tenants: readonly string[] | undefined
   readonly foreign: string | undefined
-  readonly suspended: string | undefined
 }
 
 /** @throws Error that says why a probe of this guard would find nothing */
@@ -130,7 +125,7 @@ export async function probeTarget(
       `probe: ${place} does not trust the issuer ${name} with the audience ${audience}; of several guards, each is probed by its scope: probe(scope, authority)`,
     )
   }
-  const { tenant, foreign, suspended } = options
+  const { tenant, foreign } = options
   if (resourcesOfIssuer(issuer, guard.loaded) !== undefined && options.grant === undefined) {
     throw new Error(
       'probe: with resourcesOf the application says what a user holds: probe(app, authority, { grant })',
@@ -140,7 +135,7 @@ export async function probeTarget(
     throw new Error(`probe: ${authority.issuer} may not speak for the tenant ${tenant}`)
   }
   const tenants = tenant === undefined ? issuer.tenants : [tenant]
-  return { ...guard, issuer, tenants: tenants === '*' ? undefined : tenants, foreign, suspended }
+  return { ...guard, issuer, tenants: tenants === '*' ? undefined : tenants, foreign }
 }
 
 function problemOf(

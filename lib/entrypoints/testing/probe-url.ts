@@ -62,8 +62,8 @@ const OUTSIDE = ['elsewhere', 'elsewhere-2', 'zz', 'zzz', 'ZZ', '77', '777']
 /** @returns the address, or why the route cannot be requested */
 export function addressOf(
   { url, route }: TargetPlace,
-  { loaded, issuer, tenants: known, suspended }: ProbeTarget,
-  { foreign, params }: ProbeOptions,
+  { loaded, issuer, tenants: known }: ProbeTarget,
+  { foreign, suspended, params }: ProbeOptions,
 ): ProbeAddress | string {
   const { tenantParameter, tenantQuery } = loaded.settings
   const fill = (tenants: readonly string[] | undefined): FilledPath | string =>

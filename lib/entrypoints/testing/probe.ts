@@ -7,13 +7,15 @@ import type {
   RawRequestDefaultExpression,
   RawServerBase,
 } from 'fastify'
-import { plainOptions } from '../../config/option-reader.ts'
+import { entryPointOptions } from '../../config/option-reader.ts'
 import { visible } from '../../config/redact.ts'
 import { isOfCors } from '../../guard/boot-audit.ts'
 import { whileProbing } from '../../guard/probe-gate.ts'
 import { installedGuards } from '../../guard/scopes.ts'
+import { ownCopy } from '../../platform/runtime/own-property.ts'
 import { rootScope, scopesWithin } from '../../routes/fastify-scope.ts'
-import { placeWords, type RouteConstraints } from '../../routes/route-constraints.ts'
+import { placeWords } from '../../routes/route-constraints.ts'
+import type { ListedPlace } from '../../routes/route-list.ts'
 import {
   type Attempt,
   forbiddenAttempts,
@@ -183,10 +185,7 @@ function table(rows: readonly Row[]): string {
     .join('\n')
 }
 
-interface RouteAnswers {
-  readonly method: string
-  readonly url: string
-  readonly constraints?: RouteConstraints
+interface RouteAnswers extends ListedPlace {
   readonly noauth: boolean | null
   readonly answers: readonly ProbeAnswer[]
 }
@@ -197,7 +196,8 @@ async function probeRoutes(
   authority: TestAuthority,
   given: ProbeOptions,
 ): Promise<RouteAnswers[]> {
-  const options = plainOptions('probe', given, PROBE_OPTIONS)
+  entryPointOptions('probe', given, PROBE_OPTIONS).finish()
+  const options = ownCopy(given)
   // A scope is ready before the hooks run by which the application gets ready.
   await rootScope(app).ready()
   const guards = installedGuards(app)
