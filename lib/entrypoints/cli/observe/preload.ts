@@ -52,7 +52,8 @@ function watchProcess(folder: string, count: number): void {
   const onChange = (): void => {
     clearTimeout(timer)
     report()
-    if (made.some(isListed) && !made.some(({ isAwaited }) => isAwaited())) endSoon()
+    const hasGuarded = made.some(({ found }) => found()?.isGuarded)
+    if (hasGuarded && !made.some(({ isAwaited }) => isAwaited())) endSoon()
   }
   subscribe('fastify.initialization', (message) => {
     if (!isInitialization(message)) return
@@ -88,10 +89,6 @@ function summary(made: readonly WatchedApplication[]): Omit<PolicyReport, 'start
     isInDevMode: listed.some(({ isInDevMode }) => isInDevMode),
     isForeign: listed.some(({ isForeign }) => isForeign),
   }
-}
-
-function isListed({ found }: WatchedApplication): boolean {
-  return found()?.isGuarded === true
 }
 
 type WatchedApplication = ReturnType<typeof watchApplication>
@@ -223,9 +220,7 @@ function mergedImplies(all: readonly (Implies | undefined)[]): Implies | undefin
   return Object.fromEntries(orderedImplies(Object.fromEntries(merged)))
 }
 
-type Callback = (...args: unknown[]) => void
-
-function isCallback(value: unknown): value is Callback {
+function isCallback(value: unknown): value is (...args: unknown[]) => void {
   return typeof value === 'function'
 }
 

@@ -89,25 +89,19 @@ function impliesDifferences(
   application: string,
 ): Difference[] {
   const [before, after] = [arrows(was), arrows(is)]
-  const differences = (
-    of: ReadonlySet<string>,
-    not: ReadonlySet<string>,
-    effect: Effect,
-    end: string,
-  ) =>
-    [...of]
-      .filter((arrow) => !not.has(arrow))
-      .map((arrow) => ({ effect, route: `${application}implies`, text: `${arrow} ${end}` }))
+  const route = `${application}implies`
+  const isNew = after.filter((arrow) => !before.includes(arrow))
+  const isGone = before.filter((arrow) => !after.includes(arrow))
   return [
-    ...differences(after, before, 'opens', 'is new'),
-    ...differences(before, after, 'closes', 'is gone'),
+    ...isNew.map((arrow): Difference => ({ effect: 'opens', route, text: `${arrow} is new` })),
+    ...isGone.map((arrow): Difference => ({ effect: 'closes', route, text: `${arrow} is gone` })),
   ]
 }
 
-function arrows(implies: Implies): ReadonlySet<string> {
-  return new Set(
-    Object.entries(implies).flatMap(([id, ids]) => ids.map((implied) => `${id} -> ${implied}`)),
-  )
+/** Each once, although a list may repeat an id. */
+function arrows(implies: Implies): string[] {
+  const all = Object.entries(implies).flatMap(([id, ids]) => ids.map((each) => `${id} -> ${each}`))
+  return [...new Set(all)]
 }
 
 /** A route whose constraints are shared too counts twice. */
