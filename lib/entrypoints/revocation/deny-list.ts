@@ -2,7 +2,7 @@ import * as Type from '@sinclair/typebox'
 import { entryPointOptions } from '../../config/option-reader.ts'
 import { Callable } from '../../config/option-types.ts'
 import { Unusable } from '../../platform/http/failure.ts'
-import { isObject, ownProperty } from '../../platform/runtime/own-property.ts'
+import { ownMember } from '../../platform/runtime/own-property.ts'
 import { type DenyList, denyListFunction } from './deny-list-function.ts'
 import {
   checkRules,
@@ -65,8 +65,5 @@ function readAnswer<Cursor>(answer: unknown): Page<Cursor> {
 function isAnswer<Cursor>(
   answer: unknown,
 ): answer is { readonly entries: readonly unknown[]; readonly cursor: Cursor } {
-  if (!isObject(answer)) return false
-  return (
-    Array.isArray(ownProperty(answer, 'entries')) && ownProperty(answer, 'cursor') !== undefined
-  )
+  return Array.isArray(ownMember(answer, 'entries')) && ownMember(answer, 'cursor') !== undefined
 }
