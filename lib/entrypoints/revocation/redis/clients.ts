@@ -100,6 +100,22 @@ function readReply(reply: unknown, readItem: (item: unknown) => StreamItem): Str
   throw new Unusable('no items of a stream')
 }
 
+/** Sends commands, and no more than so many at once: a client that is offline queues them all. */
+export function commandSender(most = 10_000, reason = 'too many at once') {
+  let waiting = 0
+  return async <T>(send: () => Promise<T>): Promise<T> => {
+    if (waiting >= most) throw new Unusable(reason)
+    waiting += 1
+    try {
+      return await send()
+    } catch (error) {
+      throw redisFailure(error)
+    } finally {
+      waiting -= 1
+    }
+  }
+}
+
 /** The first words of answers that refuse a command. */
 const CODES = new Set([
   ...['ERR', 'NOAUTH', 'NOPERM', 'WRONGPASS', 'WRONGTYPE', 'READONLY', 'OOM', 'LOADING'],

@@ -1,6 +1,5 @@
 import { entryPointOptions } from '../../../config/option-reader.ts'
 import { Custom, Text } from '../../../config/option-types.ts'
-import { Unusable } from '../../../platform/http/failure.ts'
 import { clock } from '../../../platform/runtime/clock.ts'
 import { ignoreRejection } from '../../../platform/runtime/maybe-promise.ts'
 import { type DenyList, denyListFunction } from '../deny-list-function.ts'
@@ -14,11 +13,11 @@ import {
 } from '../deny-list-options.ts'
 import { type KeptEntry, readEntry } from '../entry.ts'
 import {
+  commandSender,
   FIRST_ID,
   isRedisClient,
   type RedisClient,
   type RedisStream,
-  redisFailure,
   type StreamItem,
   streamOf,
 } from './clients.ts'
@@ -62,9 +61,6 @@ export function redisDenyList(given: RedisDenyListOptions): DenyList {
 
 const PAGE = 1000
 
-/** Most entries on their way to the server: a client that is offline queues them all. */
-const MOST_APPENDS = 10_000
-
 /** Milliseconds between two sweeps of the stream. */
 const SWEEP_EVERY = 60_000
 
@@ -76,26 +72,13 @@ const START: StreamItem = { id: FIRST_ID, text: null }
 
 /** Entries as items of a stream. */
 export function streamSource(stream: RedisStream) {
-  let isAsked = false
-  let appends = 0
+  const ask = commandSender(1, 'late')
+  const add = commandSender()
   let sweepAt = Number.NEGATIVE_INFINITY
   /** A sweep goes on where the last one was, since entries at the beginning may last for years. */
   let sweepFrom = FIRST_ID
   /** What was read last. It should still be there when all is asked for, as after a failure. */
   let last = START
-
-  /** One question at a time: a client that is offline queues each of them until it is back. */
-  async function range(from: string): Promise<StreamItem[]> {
-    if (isAsked) throw new Unusable('late')
-    isAsked = true
-    try {
-      return await stream.range(from, PAGE)
-    } catch (error) {
-      throw redisFailure(error)
-    } finally {
-      isAsked = false
-    }
-  }
 
   /**
    * Deletes some entries that ended a day ago. Trimming a stream goes by the time at which items
@@ -122,7 +105,7 @@ export function streamSource(stream: RedisStream) {
      */
     async changes(cursor: StreamItem | null): Promise<Page<StreamItem>> {
       const at = cursor ?? last
-      const items = await range(at.id)
+      const items = await ask(() => stream.range(at.id, PAGE))
       const isThere = at === START || isSame(items[0], at)
       if (!isThere || (cursor === null && at !== START)) {
         // An item that has ended may have been deleted.
@@ -141,17 +124,9 @@ export function streamSource(stream: RedisStream) {
       }
     },
     async append(entry: KeptEntry): Promise<void> {
-      if (appends >= MOST_APPENDS) throw new Unusable('too many at once')
-      appends += 1
-      try {
-        const id = await stream.add(JSON.stringify(entry))
-        // The entry is stored. Without the right to delete, somebody else has to.
-        ignoreRejection(sweep(Number.parseInt(id, 10)))
-      } catch (error) {
-        throw redisFailure(error)
-      } finally {
-        appends -= 1
-      }
+      const id = await add(() => stream.add(JSON.stringify(entry)))
+      // The entry is stored. Without the right to delete, somebody else has to.
+      ignoreRejection(sweep(Number.parseInt(id, 10)))
     },
   } satisfies DenyListSource<StreamItem>
 }

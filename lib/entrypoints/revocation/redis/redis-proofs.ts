@@ -3,7 +3,7 @@ import { entryPointOptions } from '../../../config/option-reader.ts'
 import { Custom, Text } from '../../../config/option-types.ts'
 import { Unusable } from '../../../platform/http/failure.ts'
 import { isObject } from '../../../platform/runtime/own-property.ts'
-import { redisFailure } from './clients.ts'
+import { commandSender } from './clients.ts'
 
 /** The needed part of a client of ioredis or iovalkey, also of a cluster. */
 export interface IoredisProofClient {
@@ -53,9 +53,6 @@ const MEMBERS = {
  */
 const LONGER = 60_000
 
-/** Most commands on their way to the server: a client that is offline queues them all. */
-const MOST_AT_ONCE = 10_000
-
 /**
  * For the option `proofSeen`: the DPoP proofs that all processes have seen, in Redis or Valkey. It
  * never answers for a server that is away: the promise rejects, or is late, and the request is
@@ -70,20 +67,13 @@ export function redisProofs(
 ): (key: string, until: Date) => Promise<boolean> {
   const { client, key } = entryPointOptions('redisProofs', given, MEMBERS).finish()
   const setOnce = setOnceBy(client)
-  let waiting = 0
+  const send = commandSender()
   return async (proof, until) => {
     const end = types.isDate(until) ? until.getTime() : Number.NaN
     if (typeof proof !== 'string') throw new TypeError('the key of a proof is no string')
     if (Number.isNaN(end)) throw new TypeError('the end of a proof is no date')
-    if (waiting >= MOST_AT_ONCE) throw new Unusable('too many at once')
-    waiting += 1
-    try {
-      return isFirst(await setOnce(`${key}:${proof}`, Math.max(0, end - Date.now()) + LONGER))
-    } catch (error) {
-      throw redisFailure(error)
-    } finally {
-      waiting -= 1
-    }
+    const milliseconds = Math.max(0, end - Date.now()) + LONGER
+    return isFirst(await send(() => setOnce(`${key}:${proof}`, milliseconds)))
   }
 }
 
