@@ -417,6 +417,42 @@ test('members of a key that say nothing are no secret, and keep no key from use'
   assert.doesNotMatch(out, /secret|warning/)
 })
 
+const DPOP = { dpop_signing_alg_values_supported: ['ES256'] }
+const MTLS = { tls_client_certificate_bound_access_tokens: true }
+
+/** What the metadata say of bound tokens, what the file does with them, and the line. */
+const BINDINGS: readonly [odd: object, ini: string, line: string | undefined][] = [
+  [{}, '', undefined],
+  [{ dpop_signing_alg_values_supported: [] }, '', undefined],
+  [
+    DPOP,
+    '',
+    'ok       bound tokens: offered, by DPoP; confirmation is refuse, and confirmation = check takes them with a proof',
+  ],
+  [
+    { ...DPOP, ...MTLS },
+    'confirmation = check\npublic_url = https://api.test\n',
+    'ok       bound tokens: offered, by DPoP and client certificates',
+  ],
+  [
+    {},
+    'confirmation = require\npublic_url = https://api.test\n',
+    'warning  bound tokens: the metadata offer none, and confirmation is require; let the server bind its tokens, or write confirmation = check',
+  ],
+]
+
+for (const [odd, ini, line] of BINDINGS) {
+  test(`whether a server binds its tokens, and by what: ${line}`, async (_t) => {
+    const origin = await servePaths((own) => healthy(own, metadata(odd)(own)))
+    const { code, lines } = await examined(`${discovered(origin)}${ini}`)
+    assert.equal(code, 0)
+    assert.deepEqual(
+      lines.filter((each) => each.includes('bound tokens')),
+      line === undefined ? [] : [line],
+    )
+  })
+}
+
 test('beside the address of the keys, metadata need not be there', async (_t) => {
   const origin = await servePaths(() => ({ '/keys': { keys } }))
   const { code, lines } = await examined(`${discovered(origin)}public_keys_url = ${origin}/keys\n`)
