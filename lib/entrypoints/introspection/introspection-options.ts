@@ -1,8 +1,8 @@
-import { createPrivateKey, createPublicKey, type JsonWebKey, type KeyObject } from 'node:crypto'
+import { createPrivateKey, createPublicKey, type KeyObject } from 'node:crypto'
 import * as Type from '@sinclair/typebox'
 import { entryPointOptions } from '../../config/option-reader.ts'
 import { CodeSwitch, NO_LINE_BREAK, Text, TextThat } from '../../config/option-types.ts'
-import { algorithmsOf, isOversized } from '../../identity/jwks/algorithms.ts'
+import { algorithmsOf, importKey } from '../../identity/jwks/algorithms.ts'
 import { isWeakKey } from '../../identity/jwks/jwk.ts'
 import { isSecureUrl } from '../../platform/http/urls.ts'
 import { isObject, ownProperty } from '../../platform/runtime/own-property.ts'
@@ -109,16 +109,7 @@ function readClientKey(jwk: unknown): ClientKey | null {
     names.map((name) => [name, String(ownProperty(jwk, name))]),
   )
   const [fitting] = algorithmsOf(kind)
-  const key = importPrivateKey(jwk)
+  const key = importKey(jwk, createPrivateKey)
   if (fitting === undefined || key === null || isWeakKey(createPublicKey(key))) return null
   return { key, alg: fitting, kid }
-}
-
-function importPrivateKey(jwk: JsonWebKey): KeyObject | null {
-  if (isOversized(jwk)) return null
-  try {
-    return createPrivateKey({ key: jwk, format: 'jwk' })
-  } catch {
-    return null
-  }
 }

@@ -3,6 +3,7 @@ import {
   createPublicKey,
   createVerify,
   type JsonWebKey,
+  type JsonWebKeyInput,
   type KeyObject,
   verify,
 } from 'node:crypto'
@@ -38,13 +39,16 @@ export function isOversized(jwk: object): boolean {
 }
 
 /**
- * The public key of a JWK, or null if it is none. Node checks what it imports: lengths, and that
- * a point is on its curve.
+ * The public key of a JWK, or what else is created of it; null if it is none. Node checks what it
+ * imports: lengths, and that a point is on its curve.
  */
-export function importKey(jwk: JsonWebKey): KeyObject | null {
+export function importKey(
+  jwk: JsonWebKey,
+  create: (input: JsonWebKeyInput) => KeyObject = createPublicKey,
+): KeyObject | null {
   if (isOversized(jwk)) return null
   try {
-    return createPublicKey({ key: jwk, format: 'jwk' })
+    return create({ key: jwk, format: 'jwk' })
   } catch {
     return null
   }
