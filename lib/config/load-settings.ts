@@ -57,7 +57,7 @@ export function loadSettings(options: AuthOptions): LoadedSettings {
   const reader = new OptionReader(Options.properties, inCode, problems)
   const issuerLists = readSources(options, reader, problems)
   const { whole } = reader
-  const addresses = whole.resource === undefined ? undefined : tenantAddresses(whole, reader)
+  const addresses = tenantAddresses(whole, reader)
   if (addresses !== undefined) {
     refuseAddresses(reader, whole.audience, addresses)
     for (const each of issuerLists.flat()) refuseAddresses(each, each.right.audience, addresses)
