@@ -60,6 +60,8 @@ const encoded = (value: object) => Buffer.from(JSON.stringify(value)).toString('
 const { audience: _, ...anyAudience } = authority.options
 const BY_TENANT = { ...anyAudience, resource: 'https://api.test/:tenant' }
 
+const PROVING = { ...authority.options, publicUrl: 'https://api.test' }
+
 const ROWS: readonly Row[] = [
   {
     what: 'the address of a tenant',
@@ -158,6 +160,14 @@ const ROWS: readonly Row[] = [
     lines: [/^wrong token: bound to its sender; ask for a bearer token/],
   },
   {
+    what: 'a token that is not bound where one must be',
+    token: () => authority.token(user),
+    options: { ...PROVING, confirmation: 'require' },
+    lines: [
+      /^wrong token: it is not bound to its sender; ask for a bound one, or confirmation = che/,
+    ],
+  },
+  {
     what: 'an actor that is none',
     token: () => authority.token({ ...user, act: 'x' }),
     lines: [/^wrong token: act is malformed; let the server/],
@@ -241,6 +251,21 @@ for (const { what, token, options = authority.options, lines } of ROWS) {
     assert.equal(await isAccepted(given, options), isFine, 'an application says the same')
   })
 }
+
+test('a bound token is accepted together with what proves it', async () => {
+  const thumbprint = 'x'.repeat(42).concat('A')
+  for (const [cnf, ways] of [
+    [{ jkt: thumbprint }, 'a DPoP proof'],
+    [{ 'x5t#S256': thumbprint }, 'its client certificate'],
+    [{ jkt: thumbprint, 'x5t#S256': thumbprint }, 'a DPoP proof and its client certificate'],
+  ] as const) {
+    const found = findingsOf(await authority.token({ ...user, cnf }), {
+      ...PROVING,
+      confirmation: 'check',
+    })
+    assert.deepEqual(found, [`ok token: it is accepted together with ${ways}; undefined`])
+  }
+})
 
 test('a good token without rights is accepted, with a warning and the cures', async () => {
   assert.deepEqual(findingsOf(await authority.token({ sub: 'dora' })), [
