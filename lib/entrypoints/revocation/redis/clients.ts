@@ -128,12 +128,7 @@ const CODES = new Set([
  * repeated: they may hold an entry.
  */
 export function redisFailure(error: unknown): unknown {
-  let code = ''
-  try {
-    code = String(Object(error).message).split(' ', 1).join()
-  } catch {
-    // The error has no message that can be read.
-  }
+  const [code = ''] = String(Object(error).message).split(' ', 1)
   const refusal = new Error('the server refused a command')
   return CODES.has(code) ? Object.assign(refusal, { code }) : error
 }
