@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import tenantAuth from '../../lib/index.ts'
 import { as, authority, bareApp, guardedApp } from '../helpers/app/guarded-app.ts'
+import { heard } from '../helpers/app/heard.ts'
 import { outcome } from '../helpers/app/refusals.ts'
 
 /** Schemas that change `tenant` after the decision. */
@@ -106,4 +107,38 @@ test('what a hook writes into params and query after the decision changes nothin
   for (const url of ['/lazy-raccoon/x', '/x?tenant=lazy-raccoon']) {
     assert.equal((await app.inject({ url, headers })).body, 'lazy-raccoon')
   }
+})
+
+test('a refusal at the last gate tells the tenant that was asked for before the validation', async (t) => {
+  const { issuer, audience, publicKeys } = authority
+  let isTrusted = true
+  const app = bareApp(t)
+  await app.register(tenantAuth, {
+    issuers: () => (isTrusted ? { audience, publicKeys, tenants: '*' as const } : null),
+  })
+  const headers = await as()
+  const config = { tenant: true } as const
+  app.get('/x', { config }, async () => 'ok')
+  /** The issuer goes while the body comes. */
+  const preParsing = async () => {
+    isTrusted = false
+    app.authService.forget({ issuer })
+    await app.inject({ url: '/x?tenant=test-tenant', headers })
+  }
+  const schema = { querystring: { type: 'object', additionalProperties: false, properties: {} } }
+  app.post('/x', { config, schema, preParsing }, async () => 'ok')
+  const events = heard(t, 'decision')
+  const answer = await app.inject({
+    method: 'POST',
+    url: '/x?tenant=lazy-raccoon',
+    headers,
+    payload: {},
+  })
+  assert.equal(outcome(answer), '401 ERR_AUTH_TOKEN_INVALID')
+  const told = events.map(({ outcome, sub, tenant }) => [outcome, sub, tenant])
+  assert.deepEqual(told, [
+    ['admitted', 'test-user', 'lazy-raccoon'],
+    ['refused', null, 'test-tenant'],
+    ['refused', null, 'lazy-raccoon'],
+  ])
 })
