@@ -51,15 +51,21 @@ test('a later hook that changes the body changes no decision', async (t) => {
   assert.equal(await post({ project: 'acme' }), '200')
 })
 
-test('a hook that changes the token is decided by the new one alone', async (t) => {
-  const { app, post } = await start(t)
-  const bob = await as({ other: [] }, { sub: 'bob' })
-  app.addHook('preValidation', async (request) => {
-    request.headers.authorization = bob.authorization
-  })
-  app.post('/x', { config: { ...LATE, userInfo: true } }, async ({ userInfo }) => userInfo.sub)
-  assert.equal(await post({ project: 'acme' }), '403 ERR_AUTH_TENANT_FORBIDDEN')
-  assert.equal(await post({ project: 'other' }), '200')
+test('a hook that puts the credentials of a service into the request changes no user', async (t) => {
+  const service = await as({ other: [] }, { sub: 'service' })
+  for (const authorization of [service.authorization, 'Basic c2VydmljZTpzZWNyZXQ=']) {
+    const { app, post } = await start(t)
+    app.addHook('preValidation', async (request) => {
+      request.headers.authorization = authorization
+    })
+    const subs: unknown[] = []
+    app.post('/x', { config: { ...LATE, userInfo: true } }, async ({ userInfo }) => {
+      subs.push(userInfo.sub)
+    })
+    assert.equal(await post({ project: 'acme' }), '200')
+    assert.equal(await post({ project: 'other' }), '403 ERR_AUTH_TENANT_FORBIDDEN')
+    assert.deepEqual(subs, ['alice'])
+  }
 })
 
 test('an error handler that calls the handler gives it nothing', async (t) => {

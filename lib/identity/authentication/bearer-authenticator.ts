@@ -100,8 +100,8 @@ export class BearerAuthenticator implements Authenticator {
     waits: PendingRequests,
     finding: Finding,
   ): MaybePromise<Principal | AuthError> {
-    const kept = request.headers.authorization === undefined ? finding.token : null
-    const token = kept ?? extractToken(request, this.#rules) // 401
+    // The last gate proves the same token again: a hook may have put another one into the header.
+    const token = finding.token ?? extractToken(request, this.#rules) // 401
     finding.token = token
     if (token === null) return withoutStack(() => new ERR_AUTH_TOKEN_MISSING('no bearer token'))
     const known = this.#parts.tokens.recall(token) // 401
