@@ -47,9 +47,8 @@ const decisions = channel('fastify-tenant-auth:decision')
 
 /**
  * Records a decision, once for each request: its user is bound to the log, it is counted, and an
- * event is published. A request may be decided again. If that changes the outcome, or the tenant of
- * an admission, or makes its user a guest, it is recorded again: an audit must not miss a refusal
- * that came late.
+ * event is published. A request may be decided again. If that changes the outcome, or the tenant or
+ * the user of an admission, it is recorded again: an audit must not miss a refusal that came late.
  */
 export function recordDecision(context: AuthContext): void {
   const { before, error, rules, tenant } = context
@@ -57,7 +56,8 @@ export function recordDecision(context: AuthContext): void {
   context.isRecorded = true
   if (before?.isRecorded) {
     const wasRefused = before.error !== null
-    const isSameUser = (before.principal === null) === (context.principal === null)
+    const [one, other] = [before.principal, context.principal]
+    const isSameUser = one?.sub === other?.sub && one?.issuer === other?.issuer
     const isSame = wasRefused || (before.tenant === tenant && isSameUser)
     if (wasRefused === (error !== null) && isSame) return
   }

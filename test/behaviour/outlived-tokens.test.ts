@@ -286,6 +286,24 @@ for (const expected of ['200', '401 ERR_AUTH_TOKEN_INVALID']) {
   })
 }
 
+test('a key that is another user by the end of a body is told with both of them', async (t) => {
+  const told = heard(t, 'decision')
+  holdTime(t, { apis: ['Date'], now: Date.now() })
+  let sub = 'alice'
+  const opaqueToken = () => ({ sub, iss: authority.issuer, aud: authority.audience })
+  const one = await held(t, { opaqueToken })
+  const rest = half('/plain')(one, { authorization: 'Bearer key-1' })
+  await until(() => told.length === 1)
+  sub = 'bob'
+  t.mock.timers.tick(60_000)
+  assert.equal(await rest(), '200')
+  const seen = told.map(({ outcome, sub: user }) => [outcome, user])
+  assert.deepEqual(seen, [
+    ['admitted', 'alice'],
+    ['admitted', 'bob'],
+  ])
+})
+
 test('a function that is no deny list of ours is asked once for a request', async (t) => {
   const told = heard(t, 'decision')
   const list = denyList()
