@@ -105,11 +105,13 @@ export class OptionReader<Members extends TProperties> {
    * property of Object.prototype is no option.
    */
   get right(): Partial<Static<TObject<Members>>> {
-    const own = Object.entries(this.#members).map(([name, member]) => {
-      const value = this.#values.has(name) ? this.#values.get(name) : defaultOf(member)
+    const own: unknown[][] = []
+    for (const [name, member] of Object.entries(this.#members)) {
+      const fallback: unknown = Object.hasOwn(member, 'default') ? member.default : undefined
+      const value = this.#values.has(name) ? this.#values.get(name) : fallback
       // The application may change its own list.
-      return [name, Array.isArray(value) ? Object.freeze([...value]) : value]
-    })
+      own.push([name, Array.isArray(value) ? Object.freeze([...value]) : value])
+    }
     return Object.fromEntries(own)
   }
 
@@ -124,7 +126,7 @@ export class OptionReader<Members extends TProperties> {
   finish(): Static<TObject<Members>> {
     for (const name of namesOf(this.#members)) {
       const schema = this.schemaOf(name)
-      const isRequired = !isOptional(schema) && defaultOf(schema) === undefined
+      const isRequired = !isOptional(schema) && !Object.hasOwn(schema, 'default')
       if (isRequired && !this.has(name)) this.refuseMissing(name)
     }
     this.#problems.throwIfAny()
@@ -137,9 +139,11 @@ function isWhole<Members extends TProperties>(
   values: Partial<Static<TObject<Members>>>,
   members: Members,
 ): values is Static<TObject<Members>> {
-  return Object.entries(members).every(
-    ([name, member]) => isOptional(member) || ownProperty(values, name) !== undefined,
-  )
+  const schema: TSchema = Type.Object(members)
+  const required: readonly string[] = Object.hasOwn(schema, 'required') ? schema['required'] : []
+  const own = new Map<string, unknown>(Object.entries(values))
+  for (const name of required) if (own.get(name) === undefined) return false
+  return true
 }
 
 export function entryPointOptions<Members extends TProperties>(
@@ -156,10 +160,6 @@ export function entryPointOptions<Members extends TProperties>(
 function isAllowed(schema: TSchema, value: unknown): boolean {
   // Spreading turns the holes of a sparse array into `undefined`, which `every` checks.
   return isRight(schema, Array.isArray(value) ? [...value] : value)
-}
-
-function defaultOf(schema: TSchema): unknown {
-  return ownProperty(schema, 'default')
 }
 
 function expectedOf(schema: TSchema): string {
