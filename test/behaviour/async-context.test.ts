@@ -13,7 +13,7 @@ import tenantAuth, {
   authorizationOf,
   currentAuthorization,
 } from '../../lib/index.ts'
-import { authority, bareApp, guardedApp } from '../helpers/app/guarded-app.ts'
+import { authority, bareApp, guardedApp, trusting } from '../helpers/app/guarded-app.ts'
 import { until } from '../helpers/processes/until.ts'
 
 const ON = { asyncContext: true }
@@ -73,6 +73,25 @@ test('the authorization is the one that the request has, whole', async (t) => {
   const answer = await app.inject({ url: '/acme/x', headers: ALICE })
   assert.equal(answer.json().tenant, 'acme')
   assert.equal(current(), NOBODY)
+})
+
+test('an onRequest hook after the second guard of an application runs for its request', async (t) => {
+  const app = bareApp(t)
+  const seen: string[] = []
+  for (const prefix of ['/one', '/other']) {
+    await app.register(
+      async (scope) => {
+        await scope.register(tenantAuth, trusting(ON))
+        scope.addHook('onRequest', async () => void seen.push(current()))
+        scope.get('/:tenant/x', async () => 'x')
+      },
+      { prefix },
+    )
+  }
+  for (const url of ['/one/acme/x', '/other/acme/x']) {
+    for (const headers of [ALICE, BOB]) await app.inject({ url, headers })
+  }
+  assert.deepEqual(seen, ['alice', 'bob', 'alice', 'bob'])
 })
 
 for (const [where, code] of Object.entries(BELOW)) {

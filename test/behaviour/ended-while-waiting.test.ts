@@ -112,6 +112,19 @@ for (const name of Object.keys(ROUTES) as RouteName[]) {
   })
 }
 
+test('a login that grows too old in a check is refused, and the event names who has to log in', async (t) => {
+  holdTime(t, { apis: ['Date'], now: Date.now() })
+  const { app, token, event } = await start(t, denyList(), (at) => {
+    if (at === 'last') t.mock.timers.tick(301_000)
+  })
+  const config = { stepUp: { maxAge: 300 }, check: ['first', 'last'] }
+  app.post('/fresh', { config }, async () => 'never')
+  const headers = { authorization: `Bearer ${token}` }
+  const answer = await app.inject({ method: 'POST', url: '/fresh', headers })
+  assert.equal(outcome(answer), '401 ERR_AUTH_STEP_UP_REQUIRED')
+  assert.deepEqual([event()?.outcome, event()?.sub], ['refused', 'alice'])
+})
+
 test('a refusal after the body names the tenant that resolveTenant gave', async (t) => {
   const revoked = denyList()
   const { app, token, event } = await start(t, revoked, () => {})

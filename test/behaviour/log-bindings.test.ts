@@ -1,6 +1,11 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
-import { type FastifyBaseLogger, type FastifyServerOptions, LogController } from 'fastify'
+import {
+  type FastifyBaseLogger,
+  type FastifyRequest,
+  type FastifyServerOptions,
+  LogController,
+} from 'fastify'
 import { createTestAuthority } from '../../lib/entrypoints/testing/index.ts'
 import tenantAuth, { type AuthOptions } from '../../lib/index.ts'
 import { as, authority, bareApp, guardedApp, trusting } from '../helpers/app/guarded-app.ts'
@@ -92,6 +97,23 @@ test('an error of a handler is logged with the bindings', async (t) => {
   const lines = await linesOf('/acme/broken', await as({ acme: [] }, CLAIMS))
   const [failed] = lines.filter(({ msg }) => msg === 'on purpose')
   assert.deepEqual([failed?.level, failed?.['sub'], failed?.['tenant']], [50, 'dora', undefined])
+})
+
+test('a line of a check, and of a hook before it, names the user, too', async (t) => {
+  const log = logLines()
+  const own = (_: unknown, { log }: FastifyRequest) => {
+    log.info('in the check')
+    return true
+  }
+  const options = { logBindings: ALL, checks: { own } }
+  const app = await guardedApp(t, options, { logger: log.logger })
+  app.addHook('preValidation', async (request) => request.log.info('in a hook'))
+  app.get('/:tenant/x', { config: { check: 'own' } }, async () => 'x')
+  await app.inject({ url: '/test-tenant/x', headers: await as({ 'test-tenant': [] }, CLAIMS) })
+  for (const message of ['in a hook', 'in the check']) {
+    const told = log.lines(message).map((line) => ALL.map((name) => line[name]))
+    assert.deepEqual(told, [['test-tenant', 'dora', ISSUER]], message)
+  }
 })
 
 test('without the option no line names a user, and the refusal names the tenant as ever', async (t) => {
