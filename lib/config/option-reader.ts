@@ -112,6 +112,7 @@ export class OptionReader<Members extends TProperties> {
       // The application may change its own list.
       own.push([name, Array.isArray(value) ? Object.freeze([...value]) : value])
     }
+    // `take` has checked what is given. Types cannot say which value is behind which name.
     return Object.fromEntries(own)
   }
 

@@ -90,18 +90,18 @@ function impliesDifferences(
 ): Difference[] {
   const [before, after] = [arrows(was), arrows(is)]
   const route = `${application}implies`
-  const isNew = after.filter((arrow) => !before.includes(arrow))
-  const isGone = before.filter((arrow) => !after.includes(arrow))
+  const isNew = [...after].filter((arrow) => !before.has(arrow))
+  const isGone = [...before].filter((arrow) => !after.has(arrow))
   return [
     ...isNew.map((arrow): Difference => ({ effect: 'opens', route, text: `${arrow} is new` })),
     ...isGone.map((arrow): Difference => ({ effect: 'closes', route, text: `${arrow} is gone` })),
   ]
 }
 
-/** Each once, although a list may repeat an id. */
-function arrows(implies: Implies): string[] {
-  const all = Object.entries(implies).flatMap(([id, ids]) => ids.map((each) => `${id} -> ${each}`))
-  return [...new Set(all)]
+function arrows(implies: Implies): ReadonlySet<string> {
+  return new Set(
+    Object.entries(implies).flatMap(([id, ids]) => ids.map((implied) => `${id} -> ${implied}`)),
+  )
 }
 
 /** A route whose constraints are shared too counts twice. */
