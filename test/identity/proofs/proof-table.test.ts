@@ -98,18 +98,37 @@ test('a proof that was dropped does not come back when the clock is set back', (
   assert.equal(isFirst(keyOf('k', 1), until), false)
 })
 
-test('ends that are far apart, or far ahead, make no bucket each', (t) => {
+test('a clock that is set forth for seconds and back again refuses no proof, and brings none back', (t) => {
   const time = clocks(t)
   const isFirst = proofTable()
-  const ends = Array.from({ length: 2000 }, (_, i) => ((i * 7919) % 2000) * HOUR)
-  const heap = process.memoryUsage().arrayBuffers
-  for (const [i, end] of ends.entries()) assert.equal(isFirst(keyOf(i, i), time.in(end)), true)
-  assert.ok(process.memoryUsage().arrayBuffers - heap < 2 * 2 ** 20, 'at most 64 of 16 KiB')
-  time.pass(1000 * HOUR)
-  for (const [i, end] of ends.entries()) {
-    assert.equal(isFirst(keyOf(i, i), new Date(START + end)), false, `${i}`)
-  }
+  const until = time.in(5 * MINUTE)
+  isFirst(keyOf('k', 1), until)
+  time.pass(2 * SECOND)
+  time.set(HOUR)
+  assert.equal(isFirst.size, 1)
+  time.pass(2 * SECOND)
+  time.set(-HOUR)
+  assert.equal(isFirst(keyOf('k', 1), until), false)
+  assert.equal(isFirst(keyOf('k', 2), until), true)
 })
+
+for (const [order, step] of [
+  ['in any order', 7919],
+  ['later and later', 1],
+] as const) {
+  test(`ends that are far apart, or far ahead, make no bucket each: ${order}`, (t) => {
+    const time = clocks(t)
+    const isFirst = proofTable()
+    const ends = Array.from({ length: 2000 }, (_, i) => ((i * step) % 2000) * HOUR)
+    const heap = process.memoryUsage().arrayBuffers
+    for (const [i, end] of ends.entries()) assert.equal(isFirst(keyOf(i, i), time.in(end)), true)
+    assert.ok(process.memoryUsage().arrayBuffers - heap < 2 * 2 ** 20, 'at most 64 of 16 KiB')
+    time.pass(1000 * HOUR)
+    for (const [i, end] of ends.entries()) {
+      assert.equal(isFirst(keyOf(i, i), new Date(START + end)), false, `${i}`)
+    }
+  })
+}
 
 test('100 000 proofs of one key within a minute are all new, and then all seen', (t) => {
   const time = clocks(t)
@@ -172,6 +191,17 @@ test('others have no more room than a key holds beyond its quarter', (t) => {
   assert.throws(() => note('greedy', 28), FULL)
   for (let i = 0; i < 3; i++) assert.equal(note(`more-${i}`, i), true)
   assert.throws(() => note('more', 0), FULL)
+})
+
+test('in a full table a key that holds a quarter gets no more, as long as others may', (t) => {
+  fixedSecret(t)
+  const time = clocks(t)
+  const isFirst = proofTable({ max: 100 })
+  const note = (jkt: string, jti: number) => isFirst(keyOf(jkt, jti), time.in(5 * MINUTE))
+  for (let i = 0; i < 25; i++) note('quarter', i)
+  for (let i = 0; i < 75; i++) note('greedy', i)
+  assert.throws(() => note('quarter', 25), FULL)
+  assert.equal(note('other', 0), true)
 })
 
 test('what has left counts for no key', (t) => {
