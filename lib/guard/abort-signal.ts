@@ -147,18 +147,17 @@ export class AdmissionSignal {
  * wait: by the token's time, by what proved it, by a deny list that is `isRevoked`, and by the age
  * of the login that its route wants. Undefined: it has not.
  *
- * @param countsAge whether an opaque token without `exp` ends with its answer, to be asked for anew
+ * @param countsAge whether an opaque token ends with its answer, to be asked for anew
  */
 export function endRefusal(context: Deciding, countsAge = false): AuthError | undefined {
-  const { verified, principal, membership, policy, rules } = context
+  const { verified, principal, policy, rules } = context
   // In dev mode there is no token.
   if (verified === null) return undefined
   const { names, lifetime, isOpaque, validity } = verified
   const outOfTime = lifetimeRefusal(lifetime, rules.clockTolerance)
   if (outOfTime !== undefined) return outOfTime
   if (validity.hasEnded) return changedIssuerRefusal()
-  const lastsAsAnswer = countsAge && membership !== null && lifetime.exp === undefined
-  if (lastsAsAnswer && endOf(context) <= Date.now()) return tokenRefusal('expired')
+  if (countsAge && validity.isOutdated) return tokenRefusal('expired')
   if (rules.denies !== undefined) {
     const sub = principal?.sub ?? ''
     const denied = denialRefusal(rules.denies, sub, tokenInfo(names, lifetime, isOpaque))

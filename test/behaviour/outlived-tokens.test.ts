@@ -199,14 +199,21 @@ for (const [way, open] of WAYS) {
   }
 }
 
-for (const [seconds, expected] of [
-  [29, '200'],
-  [31, '401 ERR_AUTH_TOKEN_INVALID'],
+for (const [seconds, end, expected] of [
+  [29, 'no end', '200'],
+  [31, 'no end', '401 ERR_AUTH_TOKEN_INVALID'],
+  [29, 'an end', '200'],
+  [31, 'an end', '401 ERR_AUTH_TOKEN_INVALID'],
+  [29, 'a JWT', '200'],
+  [31, 'a JWT', '401 ERR_AUTH_TOKEN_INVALID'],
 ] as const) {
-  test(`an opaque token that has ended at its server, and was asked for ${seconds} s ago, is ${expected}`, async (t) => {
+  test(`an opaque token with ${end} that is good no more, and was asked for ${seconds} s ago, is ${expected}`, async (t) => {
     const told = heard(t, 'decision')
     const claims = { iss: authority.issuer, aud: authority.audience, sub: 'machine' }
-    let answer: typeof claims | null = claims
+    const exp = Math.floor(Date.now() / 1000) + 3600
+    const token = await authority.token({ sub: 'machine' }, { expiresIn: 3600 })
+    const answers = { 'no end': claims, 'an end': { ...claims, exp }, 'a JWT': token }
+    let answer: (typeof answers)[typeof end] | null = answers[end]
     ageByDate(t)
     const one = await held(t, { opaqueMaxAge: 30, opaqueToken: async () => answer })
     const rest = half('/plain')(one, { authorization: 'Bearer key' })

@@ -177,7 +177,7 @@ export class OpaqueTokens {
     if (typeof answer === 'string') {
       return this.#tokens.get(answer) ?? this.#jwts.verify(answer, waits)
     }
-    const end = Math.max(until, clock.now() + LEAST_LIFE)
+    const end = countsUntil(until)
     const iss = ownProperty(answer, 'iss')
     const claimed = { iss: typeof iss === 'string' ? iss : undefined }
     return after(this.#issuers.find(claimed, waits), (issuer) =>
@@ -191,8 +191,13 @@ export class OpaqueTokens {
 function asOpaque(verified: Verified, until: number): Verified {
   const { exp = Number.POSITIVE_INFINITY } = verified.lifetime
   const end = Math.min(until, clock.now() + exp * 1000 - Date.now())
-  const validity = new UntilThen(verified.validity, end, verified.principal.expiresAt.getTime())
+  const validity = new UntilThen(verified, end, countsUntil(until))
   return { ...verified, validity, isOpaque: true }
+}
+
+/** @param until when an answer ends that serves others, by `clock` */
+function countsUntil(until: number): number {
+  return Math.max(until, clock.now() + LEAST_LIFE)
 }
 
 /** The text of another server may be long. Its digest is short. */
@@ -205,16 +210,21 @@ class UntilThen implements Validity {
   readonly #proof: Validity
   /** A reading of `clock`. */
   readonly #until: number
+  /** The same, for those who asked. */
+  readonly #countsUntil: number
   /**
    * Milliseconds since the epoch, as its users see it. The wall clock may be set, and goes on while
    * the machine sleeps.
    */
   readonly #expiresAt: number
+  readonly #isEndless: boolean
 
-  constructor(proof: Validity, until: number, expiresAt: number) {
-    this.#proof = proof
+  constructor({ validity, principal, lifetime }: Verified, until: number, countsUntil: number) {
+    this.#proof = validity
     this.#until = until
-    this.#expiresAt = expiresAt
+    this.#countsUntil = countsUntil
+    this.#expiresAt = principal.expiresAt.getTime()
+    this.#isEndless = lifetime.exp === undefined
   }
 
   get isValid(): boolean {
@@ -227,6 +237,11 @@ class UntilThen implements Validity {
 
   get isWithdrawn(): boolean {
     return this.#proof.isWithdrawn
+  }
+
+  /** A token that names no end has that of its answer. The time of another is looked at as such. */
+  get isOutdated(): boolean {
+    return clock.now() >= this.#countsUntil || (this.#isEndless && Date.now() >= this.#expiresAt)
   }
 }
 

@@ -93,6 +93,8 @@ export interface Validity {
    * old meanwhile: a request may wait for longer.
    */
   readonly isWithdrawn: boolean
+  /** True: it rests on an answer that has grown too old for a request that comes now. */
+  readonly isOutdated: boolean
 }
 
 /**
@@ -101,6 +103,7 @@ export interface Validity {
  */
 export class EndingValidity implements Validity {
   hasEnded = false
+  readonly isOutdated = false
   #isTrusted: (() => boolean) | undefined
   #hasItsKeys: () => boolean
 

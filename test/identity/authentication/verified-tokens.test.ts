@@ -41,7 +41,7 @@ const EXP = 1_900_000_000
 function verified(
   sub: string,
   claims: object = {},
-  validity = { isValid: true, hasEnded: false, isWithdrawn: false },
+  validity = { isValid: true, hasEnded: false, isWithdrawn: false, isOutdated: false },
 ): Verified {
   return {
     principal: Principal.of({ sub, ...claims }, { exp: EXP, issuer: null, actors: [] }, {}),
@@ -57,7 +57,7 @@ function verified(
 
 test('a token is known as long as its proof holds', () => {
   const tokens = new VerifiedTokens(10, 5)
-  const proof = { isValid: false, hasEnded: false, isWithdrawn: false }
+  const proof = { isValid: false, hasEnded: false, isWithdrawn: false, isOutdated: false }
   const alice = verified('alice', {}, proof)
   tokens.set('a', alice)
   assert.equal(tokens.get('a'), undefined)
