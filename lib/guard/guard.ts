@@ -101,11 +101,11 @@ export function addGuard(
     const hasChecks = rules.checks !== undefined && registry.policyOf(request)?.checks
     const last = hasChecks ? doneIfChecked(request, rules.checks, next, decideAnew) : next
     const done = isProbe ? doneInPlace(request, reply, next, registry) : last
-    // A body may have taken an hour. If its token has ended since, everything is asked anew.
+    // A body may have taken an hour. If its token has ended since, everything is asked anew. A parser
+    // may have stored the body elsewhere.
+    const hasNoBody = request.method === 'GET' && request.body === undefined
     const isOpen = context
-      ? isAdmitted(context) &&
-        !endRefusal(context, true) &&
-        (request.body === undefined || !isWithdrawn(context))
+      ? isAdmitted(context) && !endRefusal(context, true) && (hasNoBody || !isWithdrawn(context))
       : context === null
     if (!isOpen) guard('preHandler', request, reply, done, context ?? null)
     else if (hasContexts) enterContext(request, done)

@@ -229,6 +229,21 @@ test('a body that comes after its key was withdrawn lets nobody in', async (t) =
   assert.equal(outcome(await waiting), '401 ERR_AUTH_TOKEN_INVALID')
 })
 
+test('a body that its parser stores elsewhere, and that ends after its key was withdrawn, lets nobody in', async (t) => {
+  const slow = slowOnce(undefined)
+  const { own, app } = await withOwnServer(t, {})
+  app.addContentTypeParser('video/mp4', async () => slow.ask())
+  app.post('/:tenant', async () => assert.fail('the handler has run'))
+  await app.authService.refreshKeys()
+  const headers = { ...(await own.headers({ resources: RIGHTS })), 'content-type': 'video/mp4' }
+  const waiting = app.inject({ method: 'POST', url: '/acme', headers, payload: 'x' })
+  await slow.isAsked()
+  await own.rotate()
+  await app.authService.refreshKeys()
+  slow.answer()
+  assert.equal(outcome(await waiting), '401 ERR_AUTH_TOKEN_INVALID')
+})
+
 test('a user who counted as a guest while others were asked is decided anew', async (t) => {
   for (const [how, by, expected] of CHANGES.slice(0, 2)) {
     const slow = slowOnce(true)
