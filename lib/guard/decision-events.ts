@@ -40,7 +40,7 @@ export interface DecisionEvent {
    * How the sender of an admitted request has proved to hold the keys of its token: `dpop` if it
    * proved both. Null: the token is not bound, or that is not checked.
    */
-  readonly bound: Possessed['bound'] | null
+  readonly bound: Possessed['bound']
 }
 
 const decisions = channel('fastify-tenant-auth:decision')

@@ -202,11 +202,10 @@ function metadataParameter(address: string | undefined): string {
   return address === undefined ? '' : `, resource_metadata=${quoted(address)}`
 }
 
-/** A verified token of another place than the header is what it has proved to be. */
+/** A verified token is what it has proved to be, whatever a hook put into the header since. */
 function usedDpop(request: FastifyRequest): boolean {
-  const context = authContextOf(request)
-  const isProved = request.headers.authorization === undefined && context?.principal
-  return isProved ? context.possession?.bound === 'dpop' : countsAsDpop(request)
+  const possession = authContextOf(request)?.possession
+  return possession ? possession.bound === 'dpop' : countsAsDpop(request)
 }
 
 /** Scopes of routes, whose ids are frozen. */

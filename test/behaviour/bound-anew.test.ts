@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { boundApp } from '../helpers/app/bound-app.ts'
+import { boundApp, challengesOf } from '../helpers/app/bound-app.ts'
 import { as, authority, RIGHTS } from '../helpers/app/guarded-app.ts'
 import { outcome } from '../helpers/app/refusals.ts'
-import { HOLDER, proofKey, provedBy } from '../helpers/tokens/bound.ts'
+import { boundToken, HOLDER, proofKey, provedBy } from '../helpers/tokens/bound.ts'
 
 const other = await proofKey()
 
@@ -37,5 +37,32 @@ for (const [what, first, then] of CHANGES) {
     assert.equal(outcome(response), '401 ERR_AUTH_TOKEN_INVALID')
     // It was no other fault.
     assert.equal(outcome(await app.inject({ url: '/me', headers: await as() })), '200')
+  })
+}
+
+for (const scheme of ['Bearer', 'DPoP', 'Basic']) {
+  test(`credentials of the scheme ${scheme} that a hook puts into the header refuse nobody who has proved its own`, async (t) => {
+    const app = await boundApp(t, { resolveTenant: ({ body }: { body: unknown }) => body })
+    const preValidation = async ({ headers }: { headers: Record<string, unknown> }) => {
+      headers['authorization'] = `${scheme} of-a-service`
+    }
+    const config = { tenant: 'required', late: true } as const
+    app.post('/late', { config, preValidation }, async ({ tenant }) => tenant)
+    const [tenant = ''] = Object.keys(RIGHTS).filter((each) => each !== '*')
+    const post = (own: Record<string, string>, named = tenant) => {
+      const headers = { ...own, 'content-type': 'application/json' }
+      const payload = JSON.stringify(named)
+      return app.inject({ method: 'POST', url: '/late', headers, payload })
+    }
+    const token = await boundToken()
+    const proved = () => provedBy(HOLDER, token, { url: '/late', method: 'POST' })
+    const unbound = await as()
+    assert.equal(outcome(await post(unbound)), '200')
+    assert.equal(outcome(await post(proved())), '200')
+    const errors = [await post(unbound, 'zoo'), await post(proved(), 'zoo')].map(challengesOf)
+    assert.deepEqual(
+      errors.map((each) => each.errors),
+      [{ Bearer: 'insufficient_scope' }, { DPoP: 'insufficient_scope' }],
+    )
   })
 }

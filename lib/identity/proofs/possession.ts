@@ -23,10 +23,12 @@ export type ProofSeen = (key: string, until: Date) => boolean | Promise<boolean>
 
 /** The keys that the sender of a bound token has proved to hold, and the way. */
 export interface Possessed {
-  readonly token: string
-  readonly confirmation: Confirmation
-  readonly bound: 'dpop' | 'mtls'
+  /** Null, as `bound`: the token is unbound, and came as one. */
+  readonly confirmation: Confirmation | null
+  readonly bound: 'dpop' | 'mtls' | null
 }
+
+const UNBOUND: Possessed = Object.freeze({ confirmation: null, bound: null })
 
 interface PossessionRules {
   /** Seconds that a proof counts before its time and after. */
@@ -73,10 +75,11 @@ export class Possession {
   }
 
   /**
-   * What the sender of a verified token has proved; null: the token is unbound. A promise only if
-   * `proofSeen` gives one, and then one of `waits`.
+   * What the sender of a verified token has proved. A promise only if `proofSeen` gives one, and
+   * then one of `waits`.
    *
-   * @param known.possession what the request has proved before: a proof counts once
+   * @param known.possession what the request has proved before, by the same token: a proof counts
+   * once, and a hook may have put another scheme into the header
    * @param known.mustBeBound whether an unbound token is refused
    * @throws ERR_AUTH_TOKEN_INVALID, ERR_AUTH_PROOFS_UNAVAILABLE
    */
@@ -85,17 +88,16 @@ export class Possession {
     confirmation: Confirmation | null,
     known: { readonly possession: Possessed | null; readonly mustBeBound: boolean },
     waits: PendingRequests,
-  ): MaybePromise<Possessed | null> {
+  ): MaybePromise<Possessed> {
+    const { possession: before } = known
+    if (before !== null && isSame(before.confirmation, confirmation)) return before
     if (confirmation === null) {
       if (hasDpopScheme(sent.request)) throw tokenRefusal('an unbound token with the scheme DPoP')
       if (known.mustBeBound) throw tokenRefusal('not bound to its sender')
-      return null
+      return UNBOUND
     }
-    const { token } = sent
-    const { possession: before } = known
-    if (before?.token === token && isSame(before.confirmation, confirmation)) return before
     const found = this.#boundBy(sent, confirmation, waits)
-    return after(found, (bound) => ({ token, confirmation, bound }))
+    return after(found, (bound) => ({ confirmation, bound }))
   }
 
   #boundBy(
@@ -166,8 +168,8 @@ export class Possession {
   }
 }
 
-function isSame(one: Confirmation, other: Confirmation): boolean {
-  return one.jkt === other.jkt && one.x5t === other.x5t
+function isSame(one: Confirmation | null, other: Confirmation | null): boolean {
+  return one?.jkt === other?.jkt && one?.x5t === other?.x5t
 }
 
 function unavailable(reason: string): ERR_AUTH_PROOFS_UNAVAILABLE {
