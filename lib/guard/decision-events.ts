@@ -2,6 +2,7 @@ import { channel } from 'node:diagnostics_channel'
 import type { FastifyBaseLogger, FastifyRequest } from 'fastify'
 import type { LogBinding } from '../config/options.ts'
 import type { AuthError } from '../errors.ts'
+import type { Principal } from '../identity/authorization/principal.ts'
 import type { Actor } from '../identity/jwt/registered-claims.ts'
 import type { Possessed } from '../identity/proofs/possession.ts'
 import type { AuthContext, Deciding } from './context.ts'
@@ -47,8 +48,9 @@ const decisions = channel('fastify-tenant-auth:decision')
 
 /**
  * Records a decision, once for each request: its user is bound to the log, it is counted, and an
- * event is published. A request may be decided again. If that changes the outcome, or the tenant or
- * the user of an admission, it is recorded again: an audit must not miss a refusal that came late.
+ * event is published. A request may be decided again. If that changes the outcome, or the tenant,
+ * the user or the actor of an admission, it is recorded again: an audit must not miss a refusal
+ * that came late.
  */
 export function recordDecision(context: AuthContext): void {
   const { before, error, rules, tenant } = context
@@ -56,8 +58,7 @@ export function recordDecision(context: AuthContext): void {
   context.isRecorded = true
   if (before?.isRecorded) {
     const wasRefused = before.error !== null
-    const [one, other] = [before.principal, context.principal]
-    const isSameUser = one?.sub === other?.sub && one?.issuer === other?.issuer
+    const isSameUser = namesOf(before.principal) === namesOf(context.principal)
     const isSame = wasRefused || (before.tenant === tenant && isSameUser)
     if (wasRefused === (error !== null) && isSame) return
   }
@@ -66,6 +67,11 @@ export function recordDecision(context: AuthContext): void {
   // The first of two looks at the token of one decision says whether it was known.
   const first = before === null || before.isRecorded ? context : before
   decisions.publish(eventOf(context, requestedTenant(context), first))
+}
+
+/** Everybody whom an event names. */
+function namesOf(principal: Principal | null): string {
+  return JSON.stringify([principal?.issuer, principal?.sub, principal?.tokenSub, principal?.actor])
 }
 
 export function recordCall(call: Deciding): void {

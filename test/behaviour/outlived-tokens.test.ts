@@ -10,7 +10,7 @@ import Fastify, { type FastifyInstance } from 'fastify'
 const madeBefore = Fastify()
 const { default: tenantAuth, authorizationOf } = await import('../../lib/index.ts')
 const { denyList } = await import('../../lib/entrypoints/revocation/index.ts')
-const { as, authority, bareApp, trusting } = await import('../helpers/app/guarded-app.ts')
+const { as, authority, bareApp, trusting, untyped } = await import('../helpers/app/guarded-app.ts')
 const { heard } = await import('../helpers/app/heard.ts')
 const { greeting, refusal, socketTo } = await import('../helpers/app/sockets.ts')
 const { ageByDate, holdTime } = await import('../helpers/processes/age-by-date.ts')
@@ -293,23 +293,29 @@ for (const expected of ['200', '401 ERR_AUTH_TOKEN_INVALID']) {
   })
 }
 
-test('a key that is another user by the end of a body is told with both of them', async (t) => {
-  const told = heard(t, 'decision')
-  holdTime(t, { apis: ['Date'], now: Date.now() })
-  let sub = 'alice'
-  const opaqueToken = () => ({ sub, iss: authority.issuer, aud: authority.audience })
-  const one = await held(t, { opaqueToken })
-  const rest = half('/plain')(one, { authorization: 'Bearer key-1' })
-  await until(() => told.length === 1)
-  sub = 'bob'
-  t.mock.timers.tick(60_000)
-  assert.equal(await rest(), '200')
-  const seen = told.map(({ outcome, sub: user }) => [outcome, user])
-  assert.deepEqual(seen, [
-    ['admitted', 'alice'],
-    ['admitted', 'bob'],
-  ])
-})
+for (const [what, first, then, events] of [
+  ['another user', { sub: 'alice' }, { sub: 'bob' }, ['alice', 'bob']],
+  ['used by an actor', { sub: 'alice' }, { sub: 'alice', act: { sub: 'eve' } }, ['alice', 'eve']],
+  ['the same user', { sub: 'alice' }, { sub: 'alice' }, ['alice']],
+] as const) {
+  test(`a key that is ${what} by the end of a body is told with ${events.join(' and ')}`, async (t) => {
+    const told = heard(t, 'decision')
+    holdTime(t, { apis: ['Date'], now: Date.now() })
+    let claims: object = first
+    const opaqueToken = () => ({ ...claims, iss: authority.issuer, aud: authority.audience })
+    const one = await held(t, untyped({ opaqueToken }))
+    const rest = half('/plain')(one, { authorization: 'Bearer key-1' })
+    await until(() => told.length === 1)
+    claims = then
+    t.mock.timers.tick(60_000)
+    assert.equal(await rest(), '200')
+    const seen = told.map(({ outcome, sub, actor }) => [outcome, actor?.sub ?? sub])
+    assert.deepEqual(
+      seen,
+      events.map((who) => ['admitted', who]),
+    )
+  })
+}
 
 test('a function that is no deny list of ours is asked once for a request', async (t) => {
   const told = heard(t, 'decision')
