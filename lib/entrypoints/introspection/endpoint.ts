@@ -4,7 +4,6 @@ import {
   allowInsecureRequests,
   type Client,
   type ClientAuth,
-  ClientSecretBasic,
   ClientSecretPost,
   customFetch,
   introspectionRequest,
@@ -122,10 +121,27 @@ export function clientAuthentications(
   methods: readonly string[] | undefined,
 ): readonly [ClientAuth, ...ClientAuth[]] {
   if (typeof credentials !== 'string') return [signingWith(credentials)]
-  const basic = ClientSecretBasic(credentials)
+  const basic = secretInHeader(credentials)
   const post = ClientSecretPost(credentials)
   if (methods?.includes(POST) === methods?.includes(BASIC)) return [basic, post]
   return methods?.includes(POST) ? [post] : [basic]
+}
+
+/**
+ * RFC 6749 §2.3.1, encoded as browsers encode forms. They leave the hyphen, the underscore, the dot
+ * and the asterisk as they are, which the library does not. Some servers compare what they get
+ * without decoding it, and know most clients only so.
+ */
+function secretInHeader(secret: string): ClientAuth {
+  return (_server, client, _body, headers) => {
+    const credentials = `${formEncoded(client.client_id)}:${formEncoded(secret)}`
+    headers.set('authorization', `Basic ${btoa(credentials)}`)
+  }
+}
+
+/** The value of a field without a name. */
+function formEncoded(text: string): string {
+  return new URLSearchParams([['', text]]).toString().slice(1)
 }
 
 function signingWith({ key, alg, kid }: ClientKey): ClientAuth {

@@ -340,6 +340,16 @@ test('the status of a refusal is told, though its body is no JSON', async (t) =>
   await assert.rejects(ask(TOKEN), { ...failure('ANSWER'), message })
 })
 
+test('the usual letters of credentials stay as they are: not every server decodes the header', async (t) => {
+  const server = await introspectionServer(t)
+  server.metadata = { introspection_endpoint_auth_methods_supported: ['client_secret_basic'] }
+  const credentials = { clientId: 'menu-api.v2', clientSecret: 'Zq_7-e*.0' }
+  const plain = `Basic ${btoa('menu-api.v2:Zq_7-e*.0')}`
+  server.answer = (response, { authorization }) =>
+    json(response, { active: false }, authorization === plain ? 200 : 401)
+  assert.equal(await introspection({ issuer: server.issuer, ...credentials })(TOKEN), null)
+})
+
 test('where a secret is taken in the body only, it goes there', async (t) => {
   const { server, ask } = await start(t)
   server.metadata = { introspection_endpoint_auth_methods_supported: ['client_secret_post'] }

@@ -6,7 +6,7 @@ import { portOf } from './asked-server.ts'
 export const CLIENT = { clientId: 'menu-api', clientSecret: 'secret-of-the-menu-api:9Zq+/ü' }
 
 /** Both, form-encoded before, as they stand in the header (RFC 6749 §2.3.1). */
-export const BASIC = btoa('menu%2Dapi:secret%2Dof%2Dthe%2Dmenu%2Dapi%3A9Zq%2B%2F%C3%BC')
+export const BASIC = btoa('menu-api:secret-of-the-menu-api%3A9Zq%2B%2F%C3%BC')
 
 /** One question that came to the introspection endpoint. */
 export interface Asked {
