@@ -157,6 +157,22 @@ test('a token for another API is refused, where no audience is given', async (t)
   }
 })
 
+test('a host alone is taken with a slash at its end too, where the audience says so', async (t) => {
+  const host = 'https://api.test'
+  const { publicKeys, issuer } = authority.options
+  const app = bareApp(t)
+  const audience = [host, `${host}/`]
+  await app.register(tenantAuth, { publicKeys, issuer, resource: host, audience })
+  await app.register(resourceMetadata)
+  app.get('/x', async () => 'ok')
+  for (const aud of audience) {
+    const headers = await authority.headers({}, { audience: aud })
+    assert.equal(outcome(await app.inject({ url: '/x', headers })), '200', aud)
+  }
+  const document = await app.inject('/.well-known/oauth-protected-resource')
+  assert.equal(document.json().resource, host)
+})
+
 test('scopes of one application have resources of their own', async (t) => {
   const app = bareApp(t)
   for (const name of ['menus', 'orders']) {
