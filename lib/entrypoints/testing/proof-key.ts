@@ -1,5 +1,5 @@
-import { generateKeyPairSync, hash, randomUUID, sign } from 'node:crypto'
-import { calculateJwkThumbprint } from 'jose'
+import { hash, KeyObject, randomUUID, sign } from 'node:crypto'
+import { calculateJwkThumbprint, exportJWK, generateKeyPair } from 'jose'
 
 /** The key of a client that uses DPoP (RFC 9449). */
 export interface ProofKey {
@@ -17,9 +17,14 @@ export interface ProofKey {
 /** The headers of a request whose sender proves to hold the key of its token. */
 export type ProvedHeaders = Readonly<Record<'authorization' | 'dpop', string>>
 
+/**
+ * A new key. `generateKeyPairSync` does not make it: in Node 20 the export of such a key as a JWK
+ * hangs for ever if garbage is collected at that moment, which happens in one of some thousands.
+ */
 export async function createProofKey(): Promise<ProofKey> {
-  const { publicKey, privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' })
-  const { kty, crv, x, y } = publicKey.export({ format: 'jwk' })
+  const pair = await generateKeyPair('ES256')
+  const privateKey = KeyObject.from(pair.privateKey)
+  const { kty, crv, x, y } = await exportJWK(pair.publicKey)
   const jwk = { kty, crv, x, y }
   const header = encode({ typ: 'dpop+jwt', alg: 'ES256', jwk })
   return {

@@ -1,4 +1,11 @@
-import { constants, generateKeyPairSync, type KeyObject, sign } from 'node:crypto'
+import {
+  constants,
+  createPrivateKey,
+  createPublicKey,
+  generateKeyPairSync,
+  type KeyObject,
+  sign,
+} from 'node:crypto'
 
 /** A key pair of a test, for tokens that no well-behaved library would write. */
 export interface ForgeKey {
@@ -10,16 +17,34 @@ export interface ForgeKey {
 }
 
 export function forgeKey(alg: string, kid: string): ForgeKey {
-  const { publicKey, privateKey } = generate(alg)
+  const { publicKey, privateKey } = imported(generate(alg))
   const publicJwk = { ...publicKey.export({ format: 'jwk' }), kid, alg, use: 'sig' }
   return { alg, kid, privateKey, publicKey, publicJwk }
 }
 
-function generate(alg: string): { publicKey: KeyObject; privateKey: KeyObject } {
+interface KeyPair {
+  readonly publicKey: KeyObject
+  readonly privateKey: KeyObject
+}
+
+function generate(alg: string): KeyPair {
   if (alg === 'EdDSA' || alg === 'Ed25519') return generateKeyPairSync('ed25519')
   const curve = CURVES.get(alg)
   if (curve !== undefined) return generateKeyPairSync('ec', { namedCurve: curve })
   return generateKeyPairSync('rsa', { modulusLength: 2048 })
+}
+
+/**
+ * Both keys as if they were read from a file. In Node 20 the export of a key as a JWK hangs for ever
+ * if what has generated it is collected as garbage at that moment.
+ */
+export function imported({ publicKey, privateKey }: KeyPair): KeyPair {
+  const spki = publicKey.export({ format: 'der', type: 'spki' })
+  const pkcs8 = privateKey.export({ format: 'der', type: 'pkcs8' })
+  return {
+    publicKey: createPublicKey({ key: spki, format: 'der', type: 'spki' }),
+    privateKey: createPrivateKey({ key: pkcs8, format: 'der', type: 'pkcs8' }),
+  }
 }
 
 const CURVES = new Map([
