@@ -1,4 +1,3 @@
-import { generateKeyPairSync } from 'node:crypto'
 import Fastify from 'fastify'
 import tenantAuth, { type ListedIssuer, type ResourcesOf } from '../../lib/index.ts'
 import { ApiKeys } from './api-keys.ts'
@@ -16,11 +15,12 @@ export async function keysBesideUsers(
   const keys = new ApiKeys(database, names)
   await keys.createSchema()
   // An issuer has keys. Nobody keeps the private one, so there is no JWT of this issuer.
-  const { publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' })
+  const ecdsa = { name: 'ECDSA', namedCurve: 'P-256' }
+  const { publicKey } = await crypto.subtle.generateKey(ecdsa, false, ['sign', 'verify'])
   const machines: ListedIssuer = {
     ...names,
     tenants: '*',
-    publicKeys: { keys: [publicKey.export({ format: 'jwk' })] },
+    publicKeys: { keys: [await crypto.subtle.exportKey('jwk', publicKey)] },
     resourcesOf: 'claims',
   }
   await app.register(tenantAuth, {
