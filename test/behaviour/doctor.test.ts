@@ -16,13 +16,14 @@ import { portOf } from '../helpers/servers/asked-server.ts'
 import { hangingFaults, keyFaults } from '../helpers/servers/key-faults.ts'
 import { type Paths, servePaths } from '../helpers/servers/path-server.ts'
 import { selfSigned } from '../helpers/servers/self-signed.ts'
+import { imported } from '../helpers/tokens/forge.ts'
 
 const folder = tempFolder()
 
 const authority = await createTestAuthority()
 const keys = authority.publicKeys.keys.map((key) => ({ ...key, kid: 'main' }))
 const rsaJwk = (modulusLength: number) =>
-  generateKeyPairSync('rsa', { modulusLength }).publicKey.export({ format: 'jwk' })
+  imported(generateKeyPairSync('rsa', { modulusLength })).publicKey.export({ format: 'jwk' })
 
 /** Runs the doctor on an INI file of this text. */
 function examined(text: string, ...args: string[]) {

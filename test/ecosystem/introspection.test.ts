@@ -8,10 +8,12 @@ import {
 } from '../../lib/entrypoints/introspection/index.ts'
 import { openLifecycle } from '../helpers/app/open-lifecycle.ts'
 import { type OidcServer, OPAQUE_API, startOidcServer } from '../helpers/servers/oidc-server.ts'
+import { imported } from '../helpers/tokens/forge.ts'
 import { machineToken } from '../helpers/tokens/oidc-tokens.ts'
 
 const clientSecret = 'the secret of the lunch API, long enough'
-const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' })
+const newPair = () => imported(generateKeyPairSync('ec', { namedCurve: 'P-256' }))
+const { privateKey, publicKey } = newPair()
 const signingJwk = { ...privateKey.export({ format: 'jwk' }), kid: 'lunch', alg: 'ES256' }
 const publicJwk = { ...publicKey.export({ format: 'jwk' }), kid: 'lunch', alg: 'ES256' }
 
@@ -111,7 +113,7 @@ describe('with the introspection endpoint of a real authorization server', () =>
   })
 
   it('refuses another key', async () => {
-    const other = generateKeyPairSync('ec', { namedCurve: 'P-256' }).privateKey
+    const other = newPair().privateKey
     const { ask } = start('key', { privateKey: other.export({ format: 'jwk' }) })
     await assert.rejects(ask(token), { code: 'ERR_INTROSPECTION_CREDENTIALS' })
   })

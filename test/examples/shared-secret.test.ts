@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { generateKeyPairSync, randomBytes } from 'node:crypto'
 import test from 'node:test'
 import type { FastifyInstance } from 'fastify'
+import { imported } from '../helpers/tokens/forge.ts'
 import type { Account } from './own-login.ts'
 import { appOnTheWay, appWithSecret } from './shared-secret.ts'
 
@@ -19,7 +20,7 @@ const menuOf = async (app: FastifyInstance, tenant: string, token: string) => {
 
 test('tokens of a login that signs with a secret count from the first day on, and on the way to keys', async (t) => {
   const first = await appWithSecret(secret, accountOf)
-  const keys = generateKeyPairSync('ec', { namedCurve: 'P-256' })
+  const keys = imported(generateKeyPairSync('ec', { namedCurve: 'P-256' }))
   const privateKey = keys.privateKey.export({ format: 'pem', type: 'pkcs8' }).toString()
   const second = await appOnTheWay({ secret, privateKey }, accountOf)
   const stranger = await appWithSecret(randomBytes(32).toString('hex'), accountOf)

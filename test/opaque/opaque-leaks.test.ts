@@ -14,9 +14,10 @@ import {
   introspectionServer,
   json,
 } from '../helpers/servers/introspection-server.ts'
+import { imported } from '../helpers/tokens/forge.ts'
 
 const TOKEN = 'a-token-that-nobody-else-may-see'
-const { privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' })
+const { privateKey } = imported(generateKeyPairSync('ec', { namedCurve: 'P-256' }))
 const JWK = privateKey.export({ format: 'jwk' })
 const SECRETS = [CLIENT.clientSecret, BASIC, String(JWK.d)]
 

@@ -5,10 +5,11 @@ import { createLocalJWKSet, decodeProtectedHeader, type JWK, jwtVerify } from 'j
 import { introspection } from '../../../lib/entrypoints/introspection/index.ts'
 import { configError } from '../../helpers/app/config-error.ts'
 import { introspectionServer } from '../../helpers/servers/introspection-server.ts'
+import { imported } from '../../helpers/tokens/forge.ts'
 
-const rsa = generateKeyPairSync('rsa', { modulusLength: 2048 })
-const ec = (namedCurve: string) => generateKeyPairSync('ec', { namedCurve })
-const ed = generateKeyPairSync('ed25519')
+const rsa = imported(generateKeyPairSync('rsa', { modulusLength: 2048 }))
+const ec = (namedCurve: string) => imported(generateKeyPairSync('ec', { namedCurve }))
+const ed = imported(generateKeyPairSync('ed25519'))
 
 interface Pair {
   readonly privateKey: KeyObject
@@ -66,7 +67,7 @@ const GOOD = {
 }
 
 const { clientSecret: _, ...WITHOUT } = GOOD
-const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' })
+const { privateKey, publicKey } = ec('P-256')
 const JWK_OF_INTROSPECTION_OPTIONS = privateKey.export({ format: 'jwk' })
 
 /** As an application without types gives them. */
@@ -219,5 +220,6 @@ test('all problems are named at once, without the secret', () => {
 })
 
 function weakKey(): object {
-  return generateKeyPairSync('rsa', { modulusLength: 1024 }).privateKey.export({ format: 'jwk' })
+  const { privateKey } = imported(generateKeyPairSync('rsa', { modulusLength: 1024 }))
+  return privateKey.export({ format: 'jwk' })
 }

@@ -8,7 +8,7 @@ import {
   proofKey,
   proofOf,
 } from './bound.ts'
-import { encode, partsOf } from './forge.ts'
+import { encode, imported, partsOf } from './forge.ts'
 
 /** A proof that must be refused. */
 export interface BadProof {
@@ -202,7 +202,7 @@ export interface OddKey {
 
 async function rsa(modulusLength: number, publicExponent: number): Promise<ProofKey> {
   const { proofKeyOf } = await import('./bound.ts')
-  const pair = generateKeyPairSync('rsa', { modulusLength, publicExponent })
+  const pair = imported(generateKeyPairSync('rsa', { modulusLength, publicExponent }))
   return proofKeyOf({ alg: 'RS256', ...pair })
 }
 

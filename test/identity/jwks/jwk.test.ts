@@ -8,6 +8,7 @@ import {
   isWeakKey,
   type KeyFlaw,
 } from '../../../lib/identity/jwks/jwk.ts'
+import { imported } from '../../helpers/tokens/forge.ts'
 import { readKey } from '../../helpers/tokens/read-key.ts'
 
 /** A public key of that size. Nobody has to hold its private key. */
@@ -62,19 +63,20 @@ for (const [curve, most] of SETS) {
   })
 }
 
-const jwkOf = ({ publicKey }: { publicKey: KeyObject }) => publicKey.export({ format: 'jwk' })
+const jwkOf = (pair: { publicKey: KeyObject; privateKey: KeyObject }) =>
+  imported(pair).publicKey.export({ format: 'jwk' })
 
-const rsaPair = generateKeyPairSync('rsa', { modulusLength: 2048 })
+const rsaPair = imported(generateKeyPairSync('rsa', { modulusLength: 2048 }))
 const rsa = jwkOf(rsaPair)
 const rsa2047 = jwkOf(generateKeyPairSync('rsa', { modulusLength: 2047 }))
 const rsa1024 = jwkOf(generateKeyPairSync('rsa', { modulusLength: 1024 }))
 const rsaThree = jwkOf(generateKeyPairSync('rsa', { modulusLength: 2048, publicExponent: 3 }))
-const ecPair = generateKeyPairSync('ec', { namedCurve: 'P-256' })
+const ecPair = imported(generateKeyPairSync('ec', { namedCurve: 'P-256' }))
 const p256 = jwkOf(ecPair)
 const p384 = jwkOf(generateKeyPairSync('ec', { namedCurve: 'P-384' }))
 const p521 = jwkOf(generateKeyPairSync('ec', { namedCurve: 'P-521' }))
 const k256 = jwkOf(generateKeyPairSync('ec', { namedCurve: 'secp256k1' }))
-const edPair = generateKeyPairSync('ed25519')
+const edPair = imported(generateKeyPairSync('ed25519'))
 const ed25519 = jwkOf(edPair)
 const ed448 = jwkOf(generateKeyPairSync('ed448'))
 const x25519 = jwkOf(generateKeyPairSync('x25519'))
