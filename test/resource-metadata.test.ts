@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import swagger from '@fastify/swagger'
-import Fastify, { type FastifyInstance } from 'fastify'
+import type { FastifyInstance } from 'fastify'
 import tenantAuth, { type AuthOptions, resourceMetadata } from '../lib/index.ts'
 import { configError } from './helpers/app/config-error.ts'
 import { bareApp } from './helpers/app/guarded-app.ts'
@@ -33,8 +33,7 @@ const ISSUERS: readonly [what: string, options: AuthOptions, servers: string[] |
 for (const [what, options, servers] of ISSUERS) {
   test(`the document names the authorization servers of ${what}`, async (t) => {
     const { logger, lines } = logLines('warn')
-    const app = Fastify({ logger })
-    t.after(() => app.close())
+    const app = bareApp(t, { logger })
     await app.register(tenantAuth, options)
     await app.register(resourceMetadata)
     const response = await app.inject(PATH)
@@ -211,8 +210,7 @@ describe('the route of the document', () => {
   })
 
   test('has no HEAD twin where the application wants none', async (t) => {
-    const app = Fastify({ exposeHeadRoutes: false })
-    t.after(() => app.close())
+    const app = bareApp(t, { exposeHeadRoutes: false })
     await app.register(tenantAuth, one)
     await app.register(resourceMetadata)
     assert.equal((await app.inject({ method: 'HEAD', url: PATH })).statusCode, 404)

@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import cors from '@fastify/cors'
 import type { FastifyInstance } from 'fastify'
 import tenantAuth from '../../lib/index.ts'
-import { bareApp, trusting } from '../helpers/app/guarded-app.ts'
+import { bareApp, guardedApp, trusting } from '../helpers/app/guarded-app.ts'
 import { logLines } from '../helpers/app/log-lines.ts'
 
 const handler = async () => 'x'
@@ -78,8 +78,7 @@ test('with uncovered ignore, uncovered routes cause no warning', async (t) => {
 
 test('where everything is covered, uncovered refuse changes nothing', async (t) => {
   const { logger, messages } = logLines()
-  const app = bareApp(t, { logger })
-  await app.register(tenantAuth, trusting({ uncovered: 'refuse' }))
+  const app = await guardedApp(t, { uncovered: 'refuse' }, { logger })
   app.get('/x', handler)
   await app.register(async (child) => void child.get('/y', { config: { noauth: true } }, handler))
   await app.ready()

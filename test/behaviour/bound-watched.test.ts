@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict'
 import { createHash, X509Certificate } from 'node:crypto'
 import { test } from 'node:test'
-import Fastify from 'fastify'
 import { createTestAuthority, probe } from '../../lib/entrypoints/testing/index.ts'
 import { supportedAlgorithms } from '../../lib/identity/jwks/algorithms.ts'
 import tenantAuth, { type RouteDeclaration, resourceMetadata } from '../../lib/index.ts'
@@ -188,8 +187,7 @@ async function holderOf(of: object, user: object, options?: object) {
 
 test('a test authority gives bound users, with fresh proofs', async (t) => {
   const own = await createTestAuthority()
-  const app = Fastify()
-  t.after(() => app.close())
+  const app = bareApp(t)
   const options = { ...own.options, confirmation: 'require', publicUrl: PUBLIC }
   await app.register(tenantAuth, untyped(options))
   app.get('/t/:tenant', async ({ tenant }) => tenant)
@@ -212,8 +210,7 @@ test('a test authority gives bound users, with fresh proofs', async (t) => {
 
 test('a bound user of an authority may have an expired token', async (t) => {
   const own = await createTestAuthority()
-  const app = Fastify()
-  t.after(() => app.close())
+  const app = bareApp(t)
   const options = { ...own.options, confirmation: 'check', publicUrl: PUBLIC }
   await app.register(tenantAuth, untyped(options))
   app.get('/me', async () => 'ok')

@@ -5,7 +5,7 @@ import type { LightMyRequestResponse } from 'fastify'
 import { denyList } from '../../lib/entrypoints/revocation/index.ts'
 import tenantAuth from '../../lib/index.ts'
 import { CALLBACKS, type Callback } from '../helpers/app/callbacks.ts'
-import { as, bareApp, trusting } from '../helpers/app/guarded-app.ts'
+import { as, bareApp, guardedApp, trusting } from '../helpers/app/guarded-app.ts'
 import { logLines } from '../helpers/app/log-lines.ts'
 import { outcome } from '../helpers/app/refusals.ts'
 import { holdTime } from '../helpers/processes/age-by-date.ts'
@@ -164,8 +164,7 @@ test('what the functions behind a deny list throw is told', async (t) => {
     changes: async () => Promise.reject(new RangeError(SECRET)),
     append: async () => Promise.reject(new RangeError(SECRET)),
   })
-  const app = bareApp(t, { logger: log.logger })
-  await app.register(tenantAuth, trusting({ isRevoked }))
+  const app = await guardedApp(t, { isRevoked }, { logger: log.logger })
   await app.ready()
   await assert.rejects(isRevoked.ready(), { code: 'ERR_AUTH_REVOCATION_UNAVAILABLE' })
   await assert.rejects(isRevoked.add({ jti: 'x' }), { code: 'ERR_AUTH_REVOCATION_UNAVAILABLE' })

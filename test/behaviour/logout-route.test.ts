@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import swagger from '@fastify/swagger'
-import Fastify, { type FastifyInstance } from 'fastify'
+import type { FastifyInstance } from 'fastify'
 import { backchannelLogout, denyList } from '../../lib/entrypoints/revocation/index.ts'
 import { assertGuarded } from '../../lib/entrypoints/testing/index.ts'
 import tenantAuth, { type AuthOptions } from '../../lib/index.ts'
@@ -158,8 +158,7 @@ test('without a guard around it, or with one that does not ask the list, the boo
     ],
   ]
   for (const [found, register] of places) {
-    const app = Fastify()
-    t.after(() => app.close())
+    const app = bareApp(t)
     register(app)
     await assert.rejects(async () => app.ready(), configError('backchannelLogout: expected', found))
   }

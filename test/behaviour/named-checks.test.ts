@@ -268,8 +268,7 @@ test('a check runs for its request: in its context, and before an early handler 
 
 test('a WebSocket is opened only if the check holds', async (t) => {
   let holds = true
-  const app = bareApp(t)
-  await app.register(tenantAuth, trusting({ checks: { own: async () => holds } }))
+  const app = await guardedApp(t, { checks: { own: async () => holds } })
   await app.register(websocket)
   const config = { check: 'own' }
   app.get('/:tenant/ws', { config, websocket: true }, (socket) => socket.send('hello'))

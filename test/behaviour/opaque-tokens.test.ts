@@ -2,9 +2,8 @@ import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import type { FastifyInstance } from 'fastify'
 import { createTestAuthority } from '../../lib/entrypoints/testing/index.ts'
-import tenantAuth from '../../lib/index.ts'
 import { askedApp } from '../helpers/app/asked-app.ts'
-import { authority, bareApp, trusting } from '../helpers/app/guarded-app.ts'
+import { authority, guardedApp, trusting } from '../helpers/app/guarded-app.ts'
 import { assertRefused } from '../helpers/app/refusals.ts'
 import { settledHeap } from '../helpers/processes/used-heap.ts'
 import { partsOf } from '../helpers/tokens/forge.ts'
@@ -39,8 +38,7 @@ test('where the wall clock goes ahead alone, a key is asked for anew, and refuse
     asked += 1
     return GOOD
   }
-  const app = bareApp(t)
-  await app.register(tenantAuth, trusting({ opaqueToken, checks: { holds: () => true } }))
+  const app = await guardedApp(t, { opaqueToken, checks: { holds: () => true } })
   app.get('/t/:tenant', { config: { check: 'holds' } }, async () => 'ok')
   const { now } = Date
   for (const hours of [0, 1]) {
@@ -307,8 +305,7 @@ test('tokens that are too long, or of other characters, never leave the process'
 })
 
 test('without the option what is no JWT is 401', async (t) => {
-  const app = bareApp(t)
-  await app.register(tenantAuth, trusting())
+  const app = await guardedApp(t)
   app.get('/t/:tenant', async () => 'ok')
   assertRefused(await get(app, 'key'), 'ERR_AUTH_TOKEN_INVALID')
 })

@@ -191,8 +191,7 @@ test('an open route that is decided has one event, a count and a log line, all w
   const events = heard(t, 'decision')
   const log = logLines()
   const options = { tenants: TENANTS, checks: { own: () => false }, logBindings: ['tenant', 'sub'] }
-  const app = bareApp(t, { logger: log.logger })
-  await app.register(tenantAuth, trusting(options as AuthOptions))
+  const app = await guardedApp(t, options as AuthOptions, { logger: log.logger })
   const refusals: unknown[] = []
   app.addHook('onResponse', async (request) => {
     const { error, authorization, tenant } = refusalOf(request) ?? {}

@@ -5,6 +5,7 @@ import { text } from 'node:stream/consumers'
 import { type TestContext, test } from 'node:test'
 import websocket from '@fastify/websocket'
 import Fastify, { type FastifyInstance } from 'fastify'
+import { guardedApp } from '../helpers/app/guarded-app.ts'
 
 // It is made before the package is loaded, which is not told of it.
 const madeBefore = Fastify()
@@ -335,8 +336,7 @@ test('a function that is no deny list of ours is asked once for a request', asyn
 test('the refused request has no user any more, and its refusal is the one that is answered', async (t) => {
   const told = heard(t, 'decision')
   const isRevoked = denyList()
-  const one = bareApp(t)
-  await one.register(tenantAuth, trusting({ isRevoked }))
+  const one = await guardedApp(t, { isRevoked })
   const users: unknown[] = []
   one.addHook('onSend', async (request) => void users.push(authorizationOf(request)))
   one.post('/plain', async () => 'handled')

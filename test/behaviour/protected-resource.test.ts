@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import cors from '@fastify/cors'
-import Fastify from 'fastify'
 import tenantAuth, { AuthService, resourceMetadata } from '../../lib/index.ts'
 import { as, authority, bareApp, guardedApp, trusting } from '../helpers/app/guarded-app.ts'
 import { rawRequest } from '../helpers/app/raw-request.ts'
@@ -208,8 +207,7 @@ test('applications that share a service have one resource', async (t) => {
 
 for (const side of ['before', 'after'] as const) {
   test(`with @fastify/cors ${side} the guard a page of another origin ${side === 'before' ? 'asks and ' : ''}reads the document`, async (t) => {
-    const app = Fastify()
-    t.after(() => app.close())
+    const app = bareApp(t)
     if (side === 'before') await app.register(cors, { origin: '*' })
     await app.register(tenantAuth, trusting({ resource }))
     if (side === 'after') await app.register(cors, { origin: '*' })

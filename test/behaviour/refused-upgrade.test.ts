@@ -6,7 +6,7 @@ import { type TestContext, test } from 'node:test'
 import websocket from '@fastify/websocket'
 import type { FastifyInstance, FastifyServerOptions } from 'fastify'
 import tenantAuth from '../../lib/index.ts'
-import { bareApp, trusting } from '../helpers/app/guarded-app.ts'
+import { bareApp, guardedApp, trusting } from '../helpers/app/guarded-app.ts'
 import { until } from '../helpers/processes/until.ts'
 
 /** A guarded application that listens, with or without a plugin that takes upgrades. */
@@ -108,8 +108,7 @@ test('a refused upgrade ends though a serializer of the application fails over i
 })
 
 test('a refused upgrade ends though its client keeps the connection, and the application closes', async (t) => {
-  const app = bareApp(t)
-  await app.register(tenantAuth, trusting())
+  const app = await guardedApp(t)
   app.get('/x', async () => 'never')
   app.server.on('upgrade', (request) => {
     const response = new ServerResponse(request)

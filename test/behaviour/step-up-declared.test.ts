@@ -57,8 +57,7 @@ const WRONG: readonly [what: string, value: unknown][] = [
 
 for (const [what, value] of WRONG) {
   test(`${what} stops the boot, is never met, and is a TypeError in a handler`, async (t) => {
-    const app = bareApp(t)
-    await app.register(tenantAuth, trusting())
+    const app = await guardedApp(t)
     const config: object = { stepUp: value }
     app.get('/x', { config }, handler)
     await assert.rejects(async () => app.ready(), {
@@ -95,8 +94,7 @@ const REFUSED: readonly [config: object, said: RegExp][] = [
 
 for (const [config, said] of REFUSED) {
   test(`a route is refused, and closed where it is early: ${said.source}`, async (t) => {
-    const app = bareApp(t)
-    await app.register(tenantAuth, trusting())
+    const app = await guardedApp(t)
     app.get('/x', { config }, handler)
     await assert.rejects(async () => app.ready(), { message: said })
     const early = bareApp(t)
@@ -108,8 +106,7 @@ for (const [config, said] of REFUSED) {
 }
 
 test('beside config it stops the boot, and false is as none', async (t) => {
-  const app = bareApp(t)
-  await app.register(tenantAuth, trusting())
+  const app = await guardedApp(t)
   const options: object = { stepUp: BOTH }
   app.get('/x', options, handler)
   await assert.rejects(async () => app.ready(), { message: /write \{ config: \{ stepUp: … \} \}/ })

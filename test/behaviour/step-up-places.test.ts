@@ -133,8 +133,7 @@ test('a WebSocket is refused before its upgrade, and opened for a fresh login', 
 test('a login that grows too old before the handler is refused at the last gate', async (t) => {
   holdTime(t, { apis: ['Date'], now: Date.now() })
   const events = heard(t, 'decision')
-  const app = bareApp(t)
-  await app.register(tenantAuth, trusting({ checks: { slow: () => pass() } }))
+  const app = await guardedApp(t, { checks: { slow: () => pass() } })
   let isSlow = true
   const pass = () => {
     t.mock.timers.tick(isSlow ? 306_000 : 0)

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
-import Fastify from 'fastify'
 import { createTestAuthority } from '../../lib/entrypoints/testing/index.ts'
 import { type AuthOptions, tenantAuth } from '../../lib/index.ts'
+import { bareApp } from '../helpers/app/guarded-app.ts'
 import { KeyServer } from '../helpers/servers/key-server.ts'
 
 const WARNING =
@@ -12,8 +12,7 @@ const WARNING =
 async function logged(t: TestContext, options: AuthOptions) {
   const lines: { level: number; msg: string; issuer?: string }[] = []
   const stream = { write: (line: string) => void lines.push(JSON.parse(line)) }
-  const app = Fastify({ logger: { level: 'warn', stream } })
-  t.after(() => app.close())
+  const app = bareApp(t, { logger: { level: 'warn', stream } })
   await app.register(tenantAuth, options)
   await app.ready()
   await app.authService.refreshKeys()

@@ -206,8 +206,7 @@ test('a client that goes away before a late refusal does no harm', async (t) => 
       answer = resolve
     })
   }
-  const app = bareApp(t)
-  await app.register(tenantAuth, trusting({ isRevoked }))
+  const app = await guardedApp(t, { isRevoked })
   const seen = watch(app)
   let isGone = false
   app.addHook('onRequestAbort', async (_request) => {

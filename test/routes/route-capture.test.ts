@@ -22,15 +22,13 @@ test('messages of other code on the channel of Fastify change nothing', async (t
   for (const message of FOREIGN) channel('fastify.initialization').publish(message)
   // An exception of a subscriber reaches the process in the next tick, and fails the test.
   await setImmediate()
-  const app = Fastify({ exposeHeadRoutes: false })
-  t.after(() => app.close())
+  const app = bareApp(t, { exposeHeadRoutes: false })
   app.get('/one', handler)
   assert.deepEqual(urlsOf(app), ['/one'])
 })
 
 test('an application that is published twice keeps its routes, each of them once', async (t) => {
-  const app = Fastify({ exposeHeadRoutes: false })
-  t.after(() => app.close())
+  const app = bareApp(t, { exposeHeadRoutes: false })
   app.get('/one', handler)
   channel('fastify.initialization').publish({ fastify: app })
   app.get('/two', handler)
@@ -38,8 +36,7 @@ test('an application that is published twice keeps its routes, each of them once
 })
 
 test('without a guard, routes are let go when the application is ready', async (t) => {
-  const app = Fastify()
-  t.after(() => app.close())
+  const app = bareApp(t)
   app.get('/one', handler)
   await app.ready()
   assert.deepEqual(applicationRoutes(app), [])

@@ -10,8 +10,7 @@ async function start(
   routes: Readonly<Record<string, RouteDeclaration>>,
   options: AuthOptions = {},
 ) {
-  const app = bareApp(t, { exposeHeadRoutes: false })
-  await app.register(tenantAuth, trusting(options))
+  const app = await guardedApp(t, options, { exposeHeadRoutes: false })
   for (const [url, config] of Object.entries(routes)) {
     app.get(url, { config }, async () => assert.fail('a handler has run'))
   }
@@ -55,8 +54,7 @@ test('assertGuarded fails where a hook keeps guests out', async (t) => {
 const QUERY = { type: 'object', required: ['q'], properties: { q: { type: 'string' } } }
 
 test('assertGuarded passes where the validation refuses a guest whom the guard lets in', async (t) => {
-  const app = bareApp(t, { exposeHeadRoutes: false })
-  await app.register(tenantAuth, trusting({ resolveTenant: () => null }))
+  const app = await guardedApp(t, { resolveTenant: () => null }, { exposeHeadRoutes: false })
   const config = { guests: true }
   const handler = async () => assert.fail('a handler has run')
   app.post('/signup', { config, schema: { body: QUERY } }, handler)
@@ -76,8 +74,7 @@ test('assertGuarded fails where strangers get as far as the validation of a late
 })
 
 test('assertGuarded fails where a route that validates lets in whom its policy refuses', async (t) => {
-  const app = bareApp(t, { exposeHeadRoutes: false })
-  await app.register(tenantAuth, trusting())
+  const app = await guardedApp(t, {}, { exposeHeadRoutes: false })
   app.addHook('onRequest', async (_request, reply) => reply.code(400).send())
   app.get('/:tenant', { schema: { querystring: QUERY } }, async () => '')
   await assertGuarded(app, authority)

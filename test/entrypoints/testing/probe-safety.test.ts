@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import Fastify, { type FastifyInstance, type FastifyServerOptions } from 'fastify'
+import { guardedApp } from '../../helpers/app/guarded-app.ts'
 
 // They are made before the package is loaded, which does not know them.
 const madeBefore = [Fastify(), Fastify()]
@@ -245,8 +246,7 @@ test('a request that is no probe is served while one is under way, and all is as
 })
 
 test('where Fastify does not show its requests, nothing is asked', async (t) => {
-  const app = bareApp(t)
-  await app.register(tenantAuth, trusting())
+  const app = await guardedApp(t)
   app.get('/files', handler)
   await app.ready()
   t.mock.method(Object, 'getOwnPropertySymbols', () => [])

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import Fastify from 'fastify'
 import { fillPath, samplesOf } from '../../../lib/entrypoints/testing/probe-url.ts'
+import { bareApp } from '../../helpers/app/guarded-app.ts'
 import { LOOSE, PATTERNS } from '../../helpers/app/router-patterns.ts'
 
 /** A sample that fits each expression of the patterns. */
@@ -10,8 +10,7 @@ const samples = ['probe', '42', 'a', ')']
 for (const routerOptions of [{}, LOOSE]) {
   test(`the router finds each filled path, with ${JSON.stringify(routerOptions)}`, async (t) => {
     for (const pattern of PATTERNS) {
-      const app = Fastify({ routerOptions })
-      t.after(() => app.close())
+      const app = bareApp(t, { routerOptions })
       app.get(pattern, async (request) => request.routeOptions.url)
       const filled = fillPath(pattern, () => samples)
       assert.ok(typeof filled === 'object', `${pattern}: ${filled}`)

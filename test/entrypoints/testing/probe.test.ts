@@ -469,8 +469,7 @@ for (const made of ['after', 'before'] as const) {
 }
 
 test('an OPTIONS route of the application whose url is like that of cors is asked', async (t) => {
-  const app = bareApp(t, { exposeHeadRoutes: false })
-  await app.register(tenantAuth, trusting())
+  const app = await guardedApp(t, {}, { exposeHeadRoutes: false })
   app.options('*', handler)
   assert.deepEqual(await linesOf(app), ['OPTIONS *: 401 401 - -'])
 })

@@ -12,6 +12,7 @@ import {
 import { startAuthority } from '../../../lib/entrypoints/testing/test-authority.ts'
 import { type AuthOptions, tenantAuth } from '../../../lib/index.ts'
 import { configError } from '../../helpers/app/config-error.ts'
+import { bareApp } from '../../helpers/app/guarded-app.ts'
 import { runs } from '../../helpers/processes/program.ts'
 
 async function createApp(options: AuthOptions) {
@@ -279,8 +280,7 @@ test('its issuer is its own address, where an application discovers its keys', a
   const authority = await startAuthority(0, 'lunch')
   t.after(() => authority.close())
   const { issuer, audience } = authority
-  const app = Fastify()
-  t.after(() => app.close())
+  const app = bareApp(t)
   await app.register(tenantAuth, { issuer, audience })
   app.get('/:tenant/menu', { config: { tenant: 'required' } }, async () => 'soup')
   const token = await authority.token({ resources: { acme: [] } })
