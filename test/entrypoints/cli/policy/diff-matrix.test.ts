@@ -22,94 +22,52 @@ function differences(
 const GUARDED = {}
 const OPEN = { noauth: true }
 const UNKNOWN = unknown('/orders')
+const QUERY = { tenant: 'query' } as const
+const OPTIONAL = { tenant: 'optional' } as const
 const ALL = { require: ['a:b', 'c:d'] }
 const ANY = { require: { any: ['a:b', 'c:d'] } }
 const ONE = { require: ['a:b'] }
 
-/** A route before and after, and the difference; backwards too. */
-const CHANGES: readonly [was: Policy, is: Policy, forth: string, back: string][] = [
-  [GUARDED, OPEN, 'opens: was guarded, is open', 'closes: was open, is guarded'],
-  [ONE, OPEN, 'opens: was guarded, is open', 'closes: was open, is guarded'],
-  [
-    UNKNOWN,
-    OPEN,
-    'opens: was not known (written before the plugin), is open',
-    'closes: was open, is not known (written before the plugin)',
-  ],
-  [
-    UNKNOWN,
-    GUARDED,
-    'opens: was not known (written before the plugin), is guarded',
-    'opens: was guarded, is not known (written before the plugin)',
-  ],
-  [
-    { tenant: 'path' },
-    { tenant: null },
-    'opens: tenant was in the path, is none',
-    'closes: tenant was none, is in the path',
-  ],
-  [
-    { tenant: 'query' },
-    { tenant: null },
-    'opens: tenant was in the query, is none',
-    'closes: tenant was none, is in the query',
-  ],
-  [
-    { tenant: 'query' },
-    { tenant: 'optional' },
-    'opens: tenant was in the query, is optional in the query',
-    'closes: tenant was optional in the query, is in the query',
-  ],
-  [
-    { tenant: 'path' },
-    { tenant: 'query' },
-    'changes: tenant was in the path, is in the query',
-    'changes: tenant was in the query, is in the path',
-  ],
-  [
-    { tenant: 'query', ...ONE },
-    ONE,
-    'opens: tenant was in the query, is none',
-    'opens: tenant was none, is in the query',
-  ],
-  [
-    ONE,
-    { require: { any: [] } },
-    'closes: require was a:b, is what cannot be held',
-    'opens: require was what cannot be held, is a:b',
-  ],
-  [ONE, {}, 'opens: require was a:b, is none', 'closes: require was none, is a:b'],
-  [ALL, ONE, 'opens: require was a:b and c:d, is a:b', 'closes: require was a:b, is a:b and c:d'],
-  [
-    ALL,
-    ANY,
-    'opens: require was a:b and c:d, is any of a:b, c:d',
-    'closes: require was any of a:b, c:d, is a:b and c:d',
-  ],
-  [
-    ONE,
-    ANY,
-    'opens: require was a:b, is any of a:b, c:d',
-    'closes: require was any of a:b, c:d, is a:b',
-  ],
+const NOT_KNOWN = 'not known (written before the plugin)'
+
+/** A route before and after, what differs in which words, and what that does; backwards too. */
+const CHANGES: readonly [
+  was: Policy,
+  is: Policy,
+  what: string,
+  before: string,
+  after: string,
+  forth: string,
+  back: string,
+][] = [
+  [GUARDED, OPEN, '', 'guarded', 'open', 'opens', 'closes'],
+  [ONE, OPEN, '', 'guarded', 'open', 'opens', 'closes'],
+  [UNKNOWN, OPEN, '', NOT_KNOWN, 'open', 'opens', 'closes'],
+  [UNKNOWN, GUARDED, '', NOT_KNOWN, 'guarded', 'opens', 'opens'],
+  [{ tenant: 'path' }, { tenant: null }, 'tenant ', 'in the path', 'none', 'opens', 'closes'],
+  [QUERY, { tenant: null }, 'tenant ', 'in the query', 'none', 'opens', 'closes'],
+  [QUERY, OPTIONAL, 'tenant ', 'in the query', 'optional in the query', 'opens', 'closes'],
+  [{ tenant: 'path' }, QUERY, 'tenant ', 'in the path', 'in the query', 'changes', 'changes'],
+  [{ ...QUERY, ...ONE }, ONE, 'tenant ', 'in the query', 'none', 'opens', 'opens'],
+  [ONE, { require: { any: [] } }, 'require ', 'a:b', 'what cannot be held', 'closes', 'opens'],
+  [ONE, {}, 'require ', 'a:b', 'none', 'opens', 'closes'],
+  [ALL, ONE, 'require ', 'a:b and c:d', 'a:b', 'opens', 'closes'],
+  [ALL, ANY, 'require ', 'a:b and c:d', 'any of a:b, c:d', 'opens', 'closes'],
+  [ONE, ANY, 'require ', 'a:b', 'any of a:b, c:d', 'opens', 'closes'],
   // A user with the one gets in who did not. One with the other does not any more.
-  [ONE, { require: ['c:d'] }, 'opens: require was a:b, is c:d', 'opens: require was c:d, is a:b'],
-  [
-    ONE,
-    { require: { any: ['a:b'] } },
-    'changes: require was a:b, is any of a:b',
-    'changes: require was any of a:b, is a:b',
-  ],
+  [ONE, { require: ['c:d'] }, 'require ', 'a:b', 'c:d', 'opens', 'opens'],
+  [ONE, { require: { any: ['a:b'] } }, 'require ', 'a:b', 'any of a:b', 'changes', 'changes'],
 ]
 
-for (const [was, is, forth, back] of CHANGES) {
-  test(`a route that changes is a difference: ${forth}`, () => {
-    const at = (text: string): string[] => [text.replace(': ', ': GET /orders: ')]
-    const [before, after] = [[[listed('/orders', was)]], [[listed('/orders', is)]]]
-    assert.deepEqual(differences(before, after), at(forth))
-    assert.deepEqual(differences(after, before), at(back))
-    assert.deepEqual(differences(before, before), [])
-    assert.deepEqual(differences(after, after), [])
+for (const [was, is, what, before, after, forth, back] of CHANGES) {
+  test(`${forth}: ${what}was ${before}, is ${after}; and backwards ${back}`, () => {
+    const [one, other] = [[[listed('/orders', was)]], [[listed('/orders', is)]]]
+    const forwards = `${forth}: GET /orders: ${what}was ${before}, is ${after}`
+    assert.deepEqual(differences(one, other), [forwards])
+    const backwards = `${back}: GET /orders: ${what}was ${after}, is ${before}`
+    assert.deepEqual(differences(other, one), [backwards])
+    assert.deepEqual(differences(one, one), [])
+    assert.deepEqual(differences(other, other), [])
   })
 }
 

@@ -165,6 +165,8 @@ const withMore = (route: object, more: object = {}) =>
 const unread = (place: string) =>
   `it is no policy matrix: ${place} is not as --write of this version writes it`
 
+const unreadIn = (place: string) => unread(`/applications/0/routes/0${place}`)
+
 const WRONG: readonly [what: string, text: string, message: string][] = [
   ['no JSON', '{', 'it is no JSON'],
   ['the marks of a merge', MARKED, 'it has conflict markers of Git'],
@@ -172,50 +174,28 @@ const WRONG: readonly [what: string, text: string, message: string][] = [
   ['a line that is no mark', '{\n<<<<<<<< x', 'it is no JSON'],
   ['a member of a later version', '{"applications":[],"later":1}', unread('/later')],
   ['such a member of an application', withMore({}, { later: {} }), unread('/applications/0/later')],
-  ['such a member of a route', withMore({ later: true }), unread('/applications/0/routes/0/later')],
+  ['such a member of a route', withMore({ later: true }), unreadIn('/later')],
   [
     'such a member of a login',
     withMore({ stepUp: { acr: ['phr'], maxAge: null, later: 1 } }),
-    unread('/applications/0/routes/0/stepUp/later'),
+    unreadIn('/stepUp/later'),
   ],
   [
     'such a member of a requirement',
     withMore({ require: { any: ['a:b'], later: ['c:d'] } }),
-    unread('/applications/0/routes/0/require'),
+    unreadIn('/require'),
   ],
-  ['a list', '[]', 'it is no policy matrix: / is not as --write of this version writes it'],
-  [
-    'another object',
-    '{}',
-    'it is no policy matrix: /applications is not as --write of this version writes it',
-  ],
-  [
-    'a route whose noauth is a word',
-    JSON.stringify({ applications: [{ routes: [{ ...listed('/x'), noauth: 'no' }] }] }),
-    'it is no policy matrix: /applications/0/routes/0/noauth is not as --write of this version writes it',
-  ],
-  [
-    'a tenant in another place',
-    JSON.stringify({ applications: [{ routes: [{ ...listed('/x'), tenant: 'header' }] }] }),
-    'it is no policy matrix: /applications/0/routes/0/tenant is not as --write of this version writes it',
-  ],
-  [
-    'constraints that are a list',
-    JSON.stringify({ applications: [{ routes: [{ ...listed('/x'), constraints: ['1.0.0'] }] }] }),
-    'it is no policy matrix: /applications/0/routes/0/constraints is not as --write of this version writes it',
-  ],
+  ['a list', '[]', unread('/')],
+  ['another object', '{}', unread('/applications')],
+  ['a noauth that is a word', withMore({ noauth: 'no' }), unreadIn('/noauth')],
+  ['a tenant in another place', withMore({ tenant: 'header' }), unreadIn('/tenant')],
+  ['constraints that are a list', withMore({ constraints: ['1'] }), unreadIn('/constraints')],
   [
     'a constraint that is an object',
-    JSON.stringify({
-      applications: [{ routes: [{ ...listed('/x'), constraints: { version: {} } }] }],
-    }),
-    'it is no policy matrix: /applications/0/routes/0/constraints/version is not as --write of this version writes it',
+    withMore({ constraints: { a: {} } }),
+    unreadIn('/constraints/a'),
   ],
-  [
-    'a route that lacks its requirement',
-    JSON.stringify({ applications: [{ routes: [{ ...listed('/x'), require: undefined }] }] }),
-    'it is no policy matrix: /applications/0/routes/0/require is not as --write of this version writes it',
-  ],
+  ['a route that lacks its requirement', withMore({ require: undefined }), unreadIn('/require')],
 ]
 
 for (const [what, text, message] of WRONG) {
