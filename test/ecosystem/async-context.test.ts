@@ -23,8 +23,7 @@ const current = () => currentAuthorization()?.userInfo.sub ?? 'nobody'
 
 for (const side of SIDES) {
   test(`With @fastify/websocket ${side} the guard a socket's handler runs for its user, and so does a listener that is bound`, async (t) => {
-    const { app, authority } = await beside(side, (app) => app.register(websocket), ON)
-    t.after(() => app.close())
+    const { app, authority } = await beside(t, side, (app) => app.register(websocket), ON)
     app.get('/chat', { websocket: true }, (socket) => {
       const answers = [current()]
       socket.on('message', () => answers.push(current()))
@@ -50,6 +49,7 @@ for (const side of SIDES) {
 
   test(`With mercurius ${side} the guard resolvers run for their request`, async (t) => {
     const { app, authority } = await beside(
+      t,
       side,
       (app) =>
         app.register(mercurius, {
@@ -58,7 +58,6 @@ for (const side of SIDES) {
         }),
       ON,
     )
-    t.after(() => app.close())
     const payload = { query: '{ me later }' }
     const answers = await Promise.all(
       [ALICE, BOB, ALICE].map(async (user) => {
@@ -74,8 +73,12 @@ for (const side of SIDES) {
   })
 
   test(`With @fastify/request-context ${side} the guard both contexts are those of the request`, async (t) => {
-    const { app, authority } = await beside(side, (app) => app.register(fastifyRequestContext), ON)
-    t.after(() => app.close())
+    const { app, authority } = await beside(
+      t,
+      side,
+      (app) => app.register(fastifyRequestContext),
+      ON,
+    )
     app.post('/x', async (request) => {
       requestContext.set('mark', String(request.headers['x-mark']))
       await setImmediate()

@@ -15,8 +15,7 @@ const routes = { dir: folder('routes'), routeParams: true }
 
 for (const side of SIDES) {
   test(`With @fastify/autoload ${side} the guard every loaded route is guarded`, async (t) => {
-    const { app, authority } = await beside(side, (app) => app.register(autoload, routes))
-    t.after(() => app.close())
+    const { app, authority } = await beside(t, side, (app) => app.register(autoload, routes))
     const headers = await authority.headers(ALICE)
     const url = '/lazy-raccoon/menus'
     assert.equal((await app.inject(url)).statusCode, 401)

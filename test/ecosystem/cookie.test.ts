@@ -8,8 +8,7 @@ import { ALICE, beside, SIDES } from '../helpers/app/beside.ts'
 const tokenFrom = ({ cookies }: FastifyRequest): string | null => cookies['token'] ?? null
 
 test('With @fastify/cookie before the guard a token is found in a cookie', async (t) => {
-  const { app, authority } = await beside('before', (app) => app.register(cookie), { tokenFrom })
-  t.after(() => app.close())
+  const { app, authority } = await beside(t, 'before', (app) => app.register(cookie), { tokenFrom })
   app.get('/:tenant/menus', { config: { tenant: 'required' } }, async ({ tenant }) => tenant)
   const token = await authority.token(ALICE)
   const answer = await app.inject({ url: '/lazy-raccoon/menus', cookies: { token } })
@@ -21,8 +20,7 @@ test('With @fastify/cookie before the guard a token is found in a cookie', async
 })
 
 test('With @fastify/cookie after the guard there are no cookies yet, and every request is refused', async (t) => {
-  const { app, authority } = await beside('after', (app) => app.register(cookie), { tokenFrom })
-  t.after(() => app.close())
+  const { app, authority } = await beside(t, 'after', (app) => app.register(cookie), { tokenFrom })
   app.get('/menus', async () => 'ok')
   const token = await authority.token(ALICE)
   const answer = await app.inject({ url: '/menus', cookies: { token } })
@@ -31,8 +29,7 @@ test('With @fastify/cookie after the guard there are no cookies yet, and every r
 
 for (const side of SIDES) {
   test(`With @fastify/cookie ${side} the guard an Authorization header goes before a cookie`, async (t) => {
-    const { app, authority } = await beside(side, (app) => app.register(cookie), { tokenFrom })
-    t.after(() => app.close())
+    const { app, authority } = await beside(t, side, (app) => app.register(cookie), { tokenFrom })
     app.get('/me', { config: { userInfo: true } }, async ({ userInfo, cookies }) => ({
       sub: userInfo.sub,
       theme: cookies['theme'],

@@ -16,8 +16,7 @@ const options = { origin, exposedHeaders: ['WWW-Authenticate', 'Retry-After'] }
 for (const side of SIDES) {
   const answered = side === 'before' ? 'answered' : 'refused'
   test(`With @fastify/cors ${side} the guard a preflight is ${answered}, and no handler runs`, async (t) => {
-    const { app } = await beside(side, (app) => app.register(cors, options))
-    t.after(() => app.close())
+    const { app } = await beside(t, side, (app) => app.register(cors, options))
     let handled = 0
     app.put('/:tenant/menus', async () => handled++)
     const answer = await app.inject(preflight)
@@ -28,8 +27,7 @@ for (const side of SIDES) {
   })
 
   test(`With @fastify/cors ${side} the guard a user's answer is readable from another origin`, async (t) => {
-    const { app, authority } = await beside(side, (app) => app.register(cors, options))
-    t.after(() => app.close())
+    const { app, authority } = await beside(t, side, (app) => app.register(cors, options))
     app.get('/:tenant/menus', async () => 'ok')
     const headers = { origin, ...(await authority.headers(ALICE)) }
     const answer = await app.inject({ url: '/lazy-raccoon/menus', headers })
@@ -39,8 +37,9 @@ for (const side of SIDES) {
 }
 
 test('With @fastify/cors before the guard a refusal is readable from another origin', async (t) => {
-  const { app, authority, warnings } = await beside('before', (app) => app.register(cors, options))
-  t.after(() => app.close())
+  const { app, authority, warnings } = await beside(t, 'before', (app) =>
+    app.register(cors, options),
+  )
   app.get('/:tenant/menus', async () => 'ok')
   const user = await authority.headers(ALICE)
   for (const [statusCode, headers] of [
@@ -58,8 +57,7 @@ test('With @fastify/cors before the guard a refusal is readable from another ori
 })
 
 test('With @fastify/cors after the guard one warning at boot says that preflights are refused', async (t) => {
-  const { app, warnings } = await beside('after', (app) => app.register(cors, options))
-  t.after(() => app.close())
+  const { app, warnings } = await beside(t, 'after', (app) => app.register(cors, options))
   app.get('/menus', async () => 'ok')
   const answer = await app.inject({ url: '/menus', headers: { origin } })
   assert.equal(answer.statusCode, 401)

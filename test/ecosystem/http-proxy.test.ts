@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { test } from 'node:test'
+import { type TestContext, test } from 'node:test'
 import proxy from '@fastify/http-proxy'
 import websocket from '@fastify/websocket'
 import Fastify from 'fastify'
@@ -18,9 +18,10 @@ async function trustingService() {
   return { app, asked, url: app.listeningOrigin }
 }
 
-async function proxied(side: Side) {
+async function proxied(t: TestContext, side: Side) {
   const service = await trustingService()
-  const parts = await beside(side, (app) =>
+  t.after(() => service.app.close())
+  const parts = await beside(t, side, (app) =>
     app.register(proxy, {
       upstream: service.url,
       prefix: '/menus',
@@ -29,14 +30,12 @@ async function proxied(side: Side) {
     }),
   )
   await parts.app.listen({ port: 0, host: '127.0.0.1' })
-  const close = () => Promise.all([parts.app.close(), service.app.close()])
-  return { ...parts, asked: service.asked, close }
+  return { ...parts, asked: service.asked }
 }
 
 for (const side of SIDES) {
   test(`With @fastify/http-proxy ${side} the guard only users reach the service behind it`, async (t) => {
-    const { app, authority, asked, close } = await proxied(side)
-    t.after(close)
+    const { app, authority, asked } = await proxied(t, side)
     const headers = await authority.headers(ALICE)
     const other = await authority.headers({ resources: { 'lazy-raccoon': [] } })
     for (const [url, sent, statusCode] of [
@@ -53,8 +52,7 @@ for (const side of SIDES) {
   })
 
   test(`With @fastify/http-proxy ${side} the guard sockets are refused before the upgrade`, async (t) => {
-    const { app, authority, asked, close } = await proxied(side)
-    t.after(close)
+    const { app, authority, asked } = await proxied(t, side)
     const path = '/menus/chat?tenant=lazy-raccoon'
     assert.equal((await refusal(socketTo(app, path))).statusCode, 401)
     assert.deepEqual(asked, [])

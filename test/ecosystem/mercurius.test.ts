@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { EventEmitter, on, once } from 'node:events'
-import { test } from 'node:test'
+import { type TestContext, test } from 'node:test'
 import type { FastifyRequest } from 'fastify'
 import mercurius, { type IResolvers } from 'mercurius'
 import type { WebSocket } from 'ws'
@@ -57,8 +57,8 @@ const resolvers: IResolvers = {
   },
 }
 
-async function kitchen(side: Side) {
-  return beside(side, (app) =>
+async function kitchen(t: TestContext, side: Side) {
+  return beside(t, side, (app) =>
     app.register(mercurius, {
       schema,
       resolvers,
@@ -75,8 +75,7 @@ const ask = (query: string, headers: Record<string, string> = {}, tenant = 'lazy
 
 for (const side of SIDES) {
   test(`With mercurius ${side} the guard resolvers know the tenant and the user`, async (t) => {
-    const { app, authority } = await kitchen(side)
-    t.after(() => app.close())
+    const { app, authority } = await kitchen(t, side)
     const headers = await authority.headers(ALICE)
     const { data } = (await app.inject(ask('{ tenant me }', headers))).json()
     assert.deepEqual(data, { tenant: 'lazy-raccoon', me: 'alice' })
@@ -86,8 +85,7 @@ for (const side of SIDES) {
   })
 
   test(`With mercurius ${side} the guard a refusal keeps its status and its challenge`, async (t) => {
-    const { app, authority } = await kitchen(side)
-    t.after(() => app.close())
+    const { app, authority } = await kitchen(t, side)
     const headers = await authority.headers(ALICE)
     for (const [request, statusCode, challenge] of [
       [ask('{ tenant }'), 401, 'Bearer realm="api"'],
@@ -105,8 +103,7 @@ for (const side of SIDES) {
   })
 
   test(`With mercurius ${side} the guard a resolver may require more`, async (t) => {
-    const { app, authority } = await kitchen(side)
-    t.after(() => app.close())
+    const { app, authority } = await kitchen(t, side)
     const answer = await app.inject(ask('{ menu }', await authority.headers(ALICE)))
     const { data, errors } = answer.json()
     assert.deepEqual(data, { menu: null })
@@ -115,8 +112,7 @@ for (const side of SIDES) {
   })
 
   test(`With mercurius ${side} the guard a subscription belongs to its tenant`, async (t) => {
-    const { app, authority } = await kitchen(side)
-    t.after(() => app.close())
+    const { app, authority } = await kitchen(t, side)
     await app.listen({ port: 0, host: '127.0.0.1' })
     const path = '/lazy-raccoon/graphql'
     const protocols = ['graphql-transport-ws']

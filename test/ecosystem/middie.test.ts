@@ -17,8 +17,7 @@ for (const [name, plugin] of Object.entries({ middie, express })) {
 
     for (const side of SIDES) {
       test(`${side} the guard, no handler is open to strangers`, async (t) => {
-        const { app, authority } = await beside(side, (app) => app.register(plugin))
-        t.after(() => app.close())
+        const { app, authority } = await beside(t, side, (app) => app.register(plugin))
         app.use((_request, _response, next) => next())
         app.get('/menus', async () => 'ok')
         assert.equal((await app.inject('/menus')).statusCode, 401)
@@ -28,8 +27,7 @@ for (const [name, plugin] of Object.entries({ middie, express })) {
     }
 
     test('after the guard, strangers reach no middleware before a route', async (t) => {
-      const { app, authority, warnings } = await beside('after', (app) => app.register(plugin))
-      t.after(() => app.close())
+      const { app, authority, warnings } = await beside(t, 'after', (app) => app.register(plugin))
       app.use('/old', answerOld)
       app.get('/old', async () => 'new')
       assert.equal((await app.inject('/old')).statusCode, 401)
@@ -39,8 +37,7 @@ for (const [name, plugin] of Object.entries({ middie, express })) {
     })
 
     test('middleware answers strangers where no route matches', async (t) => {
-      const { app } = await beside('after', (app) => app.register(plugin))
-      t.after(() => app.close())
+      const { app } = await beside(t, 'after', (app) => app.register(plugin))
       app.use('/old', answerOld)
       app.all('/old/*', (_request, reply) => reply.callNotFound())
       const statuses: Record<string, number> = { '/old/page': 401, '/OLD/page': 203, '/old': 203 }
@@ -50,8 +47,7 @@ for (const [name, plugin] of Object.entries({ middie, express })) {
     })
 
     test('in a scope of its own, middleware answers no stranger', async (t) => {
-      const { app, authority } = await beside('after', async () => {})
-      t.after(() => app.close())
+      const { app, authority } = await beside(t, 'after', async () => {})
       app.register(async (scope) => {
         await scope.register(plugin)
         scope.use('/old', answerOld)
@@ -70,8 +66,7 @@ for (const [name, plugin] of Object.entries({ middie, express })) {
     })
 
     test('before the guard, a warning says that its middleware answers strangers', async (t) => {
-      const { app, warnings } = await beside('before', (app) => app.register(plugin))
-      t.after(() => app.close())
+      const { app, warnings } = await beside(t, 'before', (app) => app.register(plugin))
       app.use('/old', answerOld)
       app.get('/old', async () => 'new')
       await app.ready()

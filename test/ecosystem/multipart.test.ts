@@ -9,10 +9,9 @@ for (const side of SIDES) {
   test(`With @fastify/multipart ${side} the guard no byte of a stranger's upload is read`, async (t) => {
     // With this option the plugin reads the whole body before the handler, for each request that
     // comes so far.
-    const { app } = await beside(side, (app) =>
+    const { app } = await beside(t, side, (app) =>
       app.register(multipart, { attachFieldsToBody: true }),
     )
-    t.after(() => app.close())
     const read: boolean[] = []
     app.addHook('onSend', async ({ raw }) => void read.push(raw.readableDidRead))
     app.post('/:tenant/pictures', async () => 'ok')
@@ -31,8 +30,7 @@ for (const side of SIDES) {
   })
 
   test(`With @fastify/multipart ${side} the guard a user's upload arrives`, async (t) => {
-    const { app, authority } = await beside(side, (app) => app.register(multipart))
-    t.after(() => app.close())
+    const { app, authority } = await beside(t, side, (app) => app.register(multipart))
     app.post('/:tenant/pictures', { config: { tenant: true } }, async (request) => {
       const file = await request.file()
       return {

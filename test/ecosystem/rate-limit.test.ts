@@ -8,13 +8,12 @@ const TENANTS = { sub: 'alice', resources: { 'lazy-raccoon': [], 'busy-badger': 
 
 for (const side of SIDES) {
   test(`With @fastify/rate-limit ${side} the guard each tenant has a limit of its own`, async (t) => {
-    const { app, authority } = await beside(side, (app) =>
+    const { app, authority } = await beside(t, side, (app) =>
       app.register(rateLimit, {
         max: 2,
         keyGenerator: (request) => authorizationOf(request)?.tenant ?? request.ip,
       }),
     )
-    t.after(() => app.close())
     app.get('/:tenant/menus', async () => 'ok')
     const headers = await authority.headers(TENANTS)
     const statuses = []
@@ -26,8 +25,7 @@ for (const side of SIDES) {
   })
 
   test(`With @fastify/rate-limit ${side} the guard refusals are not counted by default`, async (t) => {
-    const { app } = await beside(side, (app) => app.register(rateLimit, { max: 1 }))
-    t.after(() => app.close())
+    const { app } = await beside(t, side, (app) => app.register(rateLimit, { max: 1 }))
     app.get('/menus', async () => 'ok')
     for (let i = 0; i < 3; i++) assert.equal((await app.inject('/menus')).statusCode, 401)
   })

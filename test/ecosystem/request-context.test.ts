@@ -22,11 +22,15 @@ async function tenantOfThisRequest(): Promise<string | null | undefined> {
 for (const side of SIDES) {
   for (const kind of ['at once', 'late']) {
     test(`With @fastify/request-context ${side} the guard, which decides ${kind}, the tenant is known everywhere`, async (t) => {
-      const { app, authority } = await beside(side, (app) => app.register(fastifyRequestContext), {
-        tenants: async () => (kind === 'late' ? setImmediate(true) : true),
-        tenantsMaxAge: 0,
-      })
-      t.after(() => app.close())
+      const { app, authority } = await beside(
+        t,
+        side,
+        (app) => app.register(fastifyRequestContext),
+        {
+          tenants: async () => (kind === 'late' ? setImmediate(true) : true),
+          tenantsMaxAge: 0,
+        },
+      )
       app.addHook('onRequest', async (request) => {
         request.requestContext.set('tenant', authorizationOf(request)?.tenant ?? null)
       })

@@ -15,10 +15,9 @@ const page = 'The menu of the day\n'
 
 for (const side of SIDES) {
   test(`With @fastify/static ${side} the guard files are for users only`, async (t) => {
-    const { app, authority } = await beside(side, (app) =>
+    const { app, authority } = await beside(t, side, (app) =>
       app.register(fastifyStatic, { root, prefix: '/files/' }),
     )
-    t.after(() => app.close())
     const headers = await authority.headers(ALICE)
     assert.equal((await app.inject({ url: '/files/menu.txt', headers })).body, page)
     for (const url of ['/files/menu.txt', '/files/%6Denu.txt', '/files//menu.txt', '/files/none']) {
@@ -27,10 +26,9 @@ for (const side of SIDES) {
   })
 
   test(`With @fastify/static ${side} the guard only a public folder is public`, async (t) => {
-    const { app } = await beside(side, (app) =>
+    const { app } = await beside(t, side, (app) =>
       app.register(publicScope(fastifyStatic), { root, prefix: '/public/' }),
     )
-    t.after(() => app.close())
     app.get('/:tenant/:file', async () => 'closed')
     assert.equal((await app.inject('/public/menu.txt')).body, page)
     const found = (await app.inject('/public/%2e%2e/lazy-raccoon/menu.txt')).body.includes('closed')
@@ -40,10 +38,9 @@ for (const side of SIDES) {
 }
 
 test('A file of a tenant is sent to its users', async (t) => {
-  const { app, authority } = await beside('before', (app) =>
+  const { app, authority } = await beside(t, 'before', (app) =>
     app.register(fastifyStatic, { root, serve: false }),
   )
-  t.after(() => app.close())
   app.get('/:tenant/menu', { config: { require: 'menu:read' } }, (_request, reply) =>
     reply.sendFile('menu.txt'),
   )
@@ -53,10 +50,9 @@ test('A file of a tenant is sent to its users', async (t) => {
 })
 
 test('A prefix with the tenant guards a folder, which is the same for all tenants', async (t) => {
-  const { app, authority } = await beside('after', (app) =>
+  const { app, authority } = await beside(t, 'after', (app) =>
     app.register(fastifyStatic, { root, prefix: '/:tenant/files' }),
   )
-  t.after(() => app.close())
   const headers = await authority.headers({ resources: { acme: [], beta: [] } })
   for (const [tenant, status] of [
     ['acme', 200],

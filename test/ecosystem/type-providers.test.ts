@@ -20,10 +20,9 @@ for (const side of SIDES) {
   for (const provider of ['TypeBox', 'JSON schema']) {
     test(`With the ${provider} type provider ${side} the guard body and tenant are both typed and checked`, async (t) => {
       const config = { tenant: 'required', require: 'menu:read' } as const
-      const { app, authority } = await beside(side, async (app) => {
+      const { app, authority } = await beside(t, side, async (app) => {
         if (provider === 'TypeBox') app.setValidatorCompiler(TypeBoxValidatorCompiler)
       })
-      t.after(() => app.close())
       if (provider === 'TypeBox') {
         app
           .withTypeProvider<TypeBoxTypeProvider>()

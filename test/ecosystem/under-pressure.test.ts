@@ -9,21 +9,19 @@ for (const side of SIDES) {
       [{}, 401],
       [{ noauth: true }, 200],
     ] as const) {
-      const { app } = await beside(side, (app) =>
+      const { app } = await beside(t, side, (app) =>
         app.register(underPressure, {
           exposeStatusRoute: { routeOpts: { config }, url: '/status' },
         }),
       )
-      t.after(() => app.close())
       assert.equal((await app.inject('/status')).statusCode, statusCode)
     }
   })
 
   test(`With @fastify/under-pressure ${side} the guard an overload opens nothing, and users are told`, async (t) => {
-    const { app, authority } = await beside(side, (app) =>
+    const { app, authority } = await beside(t, side, (app) =>
       app.register(underPressure, { healthCheck: async () => false, healthCheckInterval: 60_000 }),
     )
-    t.after(() => app.close())
     app.get('/menus', async () => 'ok')
     const headers = await authority.headers(ALICE)
     assert.equal((await app.inject({ url: '/menus', headers })).statusCode, 503)
@@ -33,13 +31,12 @@ for (const side of SIDES) {
 }
 
 test('The health of the whole application includes whether the guard can decide', async (t) => {
-  const { app } = await beside('after', (app) =>
+  const { app } = await beside(t, 'after', (app) =>
     app.register(underPressure, {
       healthCheck: async () => app.authService.isReady(),
       healthCheckInterval: 60_000,
     }),
   )
-  t.after(() => app.close())
   app.get('/open', { config: { noauth: true } }, async () => 'ok')
   assert.equal((await app.inject('/open')).body, 'ok')
 })

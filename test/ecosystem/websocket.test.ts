@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
-import { test } from 'node:test'
+import { type TestContext, test } from 'node:test'
 import websocket from '@fastify/websocket'
-import type { FastifyRequest } from 'fastify'
+import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { ALICE, beside, SIDES } from '../helpers/app/beside.ts'
 import { greeting, refusal, socketTo } from '../helpers/app/sockets.ts'
 
@@ -21,14 +21,10 @@ function tokenFrom({ headers }: FastifyRequest): string | null {
 /** The server answers with the protocol, never with the token. */
 const handleProtocols = (offered: Set<string>) => (offered.has(PROTOCOL) ? PROTOCOL : false)
 
-async function chat(side: (typeof SIDES)[number]) {
-  const parts = await beside(
-    side,
-    (app) => app.register(websocket, { options: { handleProtocols } }),
-    {
-      tokenFrom,
-    },
-  )
+async function chat(t: TestContext, side: (typeof SIDES)[number]) {
+  const register = (app: FastifyInstance) =>
+    app.register(websocket, { options: { handleProtocols } })
+  const parts = await beside(t, side, register, { tokenFrom })
   const { app } = parts
   let opened = 0
   app.get(
@@ -45,8 +41,7 @@ async function chat(side: (typeof SIDES)[number]) {
 
 for (const side of SIDES) {
   test(`With @fastify/websocket ${side} the guard a stranger is refused before the upgrade`, async (t) => {
-    const { app, authority, opened } = await chat(side)
-    t.after(() => app.close())
+    const { app, authority, opened } = await chat(t, side)
     const user = await authority.headers(ALICE)
     for (const [path, headers, statusCode] of [
       ['/lazy-raccoon/chat', {}, 401],
@@ -61,16 +56,14 @@ for (const side of SIDES) {
   })
 
   test(`With @fastify/websocket ${side} the guard a socket's handler has its tenant`, async (t) => {
-    const { app, authority } = await chat(side)
-    t.after(() => app.close())
+    const { app, authority } = await chat(t, side)
     const headers = await authority.headers(ALICE)
     const socket = socketTo(app, '/lazy-raccoon/chat', { headers })
     assert.equal(await greeting(socket), 'lazy-raccoon')
   })
 
   test(`With @fastify/websocket ${side} the guard a token comes in a subprotocol and is not echoed`, async (t) => {
-    const { app, authority } = await chat(side)
-    t.after(() => app.close())
+    const { app, authority } = await chat(t, side)
     const token = await authority.token(ALICE)
     const protocols = [PROTOCOL, `${BEARER}${token}`]
     const socket = socketTo(app, '/lazy-raccoon/chat', { protocols })

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
-import Fastify, { type FastifyInstance, type FastifyServerOptions } from 'fastify'
+import Fastify, { type FastifyInstance, type FastifyServerOptions, type HTTPMethods } from 'fastify'
 import { guardedApp } from '../../helpers/app/guarded-app.ts'
 
 // They are made before the package is loaded, which does not know them.
@@ -20,107 +20,58 @@ const run = (ran: () => void) => async () => {
 }
 
 /** How the router may prefer a route that no guard covers to one that is guarded. */
-const PREFERRED: readonly [what: string, write: Write, server?: FastifyServerOptions][] = [
-  [
-    'a static path to a wildcard',
-    (guarded, outside, ran) => {
-      guarded.delete('/files/*', handler)
-      outside.delete('/files/probe', run(ran))
-    },
-  ],
-  [
-    'a static path to a parameter',
-    (guarded, outside, ran) => {
-      guarded.delete('/files/:id', handler)
-      outside.delete('/files/probe', run(ran))
-    },
-  ],
-  [
-    'a parameter to a wildcard',
-    (guarded, outside, ran) => {
-      guarded.delete('/files/*', handler)
-      outside.delete('/files/:id', run(ran))
-    },
-  ],
-  [
-    'an expression to a parameter of the same name',
-    (guarded, outside, ran) => {
-      guarded.delete('/files/:id', handler)
-      outside.delete('/files/:id(^[a-z]+$)', run(ran))
-    },
-  ],
-  [
-    'another tenant segment',
-    (guarded, outside, ran) => {
-      guarded.delete('/:tenant/files', handler)
-      outside.delete('/probe/files', run(ran))
-    },
-  ],
-  [
-    'a HEAD route to a wildcard',
-    (guarded, outside, ran) => {
-      guarded.head('/files/*', handler)
-      outside.head('/files/probe', run(ran))
-    },
-  ],
-  [
-    'an OPTIONS route',
-    (guarded, outside, ran) => {
-      guarded.options('/files/*', handler)
-      outside.options('/files/probe', run(ran))
-    },
-  ],
+const PREFERRED: readonly [
+  what: string,
+  method: HTTPMethods,
+  guarded: string,
+  preferred: string,
+  server?: FastifyServerOptions,
+  constraints?: object,
+][] = [
+  ['a static path to a wildcard', 'DELETE', '/files/*', '/files/probe'],
+  ['a static path to a parameter', 'DELETE', '/files/:id', '/files/probe'],
+  ['a parameter to a wildcard', 'DELETE', '/files/*', '/files/:id'],
+  ['an expression to a parameter of the same name', 'DELETE', '/files/:id', '/files/:id(^[a-z]+$)'],
+  ['another tenant segment', 'DELETE', '/:tenant/files', '/probe/files'],
+  ['a HEAD route to a wildcard', 'HEAD', '/files/*', '/files/probe'],
+  ['an OPTIONS route', 'OPTIONS', '/files/*', '/files/probe'],
   [
     'a host that the request has by chance',
-    (guarded, outside, ran) => {
-      guarded.delete('/files', handler)
-      outside.delete('/files', { constraints: { host: 'localhost:80' } }, run(ran))
-    },
+    'DELETE',
+    '/files',
+    '/files',
+    {},
+    { host: 'localhost:80' },
   ],
   [
     'a path without the slash at its end',
-    (guarded, outside, ran) => {
-      guarded.delete('/files/:id/', handler)
-      outside.delete('/files/probe', run(ran))
-    },
+    'DELETE',
+    '/files/:id/',
+    '/files/probe',
     { routerOptions: { ignoreTrailingSlash: true } },
   ],
   [
     'a path in other letters',
-    (guarded, outside, ran) => {
-      guarded.delete('/Files/:id', handler)
-      outside.delete('/FILES/Probe', run(ran))
-    },
+    'DELETE',
+    '/Files/:id',
+    '/FILES/Probe',
     { routerOptions: { caseSensitive: false } },
   ],
   [
     'another url that the application rewrites it to',
-    (guarded, outside, ran) => {
-      guarded.delete('/files/:id', handler)
-      outside.delete('/rewritten', run(ran))
-    },
+    'DELETE',
+    '/files/:id',
+    '/rewritten',
     { rewriteUrl: () => '/rewritten' },
   ],
-  [
-    'the not-found handler, since a header is missing',
-    (guarded, outside, ran) => {
-      guarded.delete('/files', { constraints: { secret: 'x' } }, handler)
-      outside.setNotFoundHandler(run(ran))
-    },
-    {
-      routerOptions: {
-        constraints: {
-          secret: {
-            name: 'secret',
-            storage: () => ({ get: () => null, set: () => {} }),
-            deriveConstraint: () => 'none',
-            validate: () => true,
-          },
-        },
-      },
-    },
-  ],
 ]
+
+const writing =
+  (method: HTTPMethods, url: string, preferred: string, constraints = {}): Write =>
+  (guarded, outside, ran) => {
+    guarded.route({ method, url, handler })
+    outside.route({ method, url: preferred, constraints, handler: run(ran) })
+  }
 
 /** An application with a guard in one scope, whose handlers and hooks outside of it are counted. */
 async function withPreferred(t: TestContext, write: Write, app: FastifyInstance) {
@@ -140,24 +91,44 @@ async function withPreferred(t: TestContext, write: Write, app: FastifyInstance)
   return { app, counts }
 }
 
-for (const [what, write, server = {}] of PREFERRED) {
+/** Neither a probe nor its assertion runs what is written outside of the guard, and both fail. */
+async function assertNothingRuns(t: TestContext, write: Write, server: FastifyServerOptions) {
+  const { app, counts } = await withPreferred(t, write, Fastify(server))
+  for (const ask of [probe, assertGuarded]) {
+    await ask(app, authority).then(
+      () => {},
+      () => {},
+    )
+  }
+  assert.equal(counts.handlers, 0)
+  assert.equal(counts.hooks, 0, 'no hook has run outside of the guard either')
+  await assert.rejects(assertGuarded(app, authority), Error)
+}
+
+for (const [what, method, url, preferred, server = {}, constraints] of PREFERRED) {
   test(`a probe runs no handler where the router prefers ${what}`, async (t) => {
-    const { app, counts } = await withPreferred(t, write, Fastify(server))
-    for (const ask of [probe, assertGuarded]) {
-      await ask(app, authority).then(
-        () => {},
-        () => {},
-      )
-    }
-    assert.equal(counts.handlers, 0)
-    assert.equal(counts.hooks, 0, 'no hook has run outside of the guard either')
-    await assert.rejects(assertGuarded(app, authority), Error)
+    await assertNothingRuns(t, writing(method, url, preferred, constraints), server)
   })
 }
 
+test('a probe runs no not-found handler that the router prefers, since a header is missing', async (t) => {
+  const secret = {
+    name: 'secret',
+    storage: () => ({ get: () => null, set: () => {} }),
+    deriveConstraint: () => 'none',
+    validate: () => true,
+  }
+  const write: Write = (guarded, outside, ran) => {
+    guarded.delete('/files', { constraints: { secret: 'x' } }, handler)
+    outside.setNotFoundHandler(run(ran))
+  }
+  await assertNothingRuns(t, write, { routerOptions: { constraints: { secret } } })
+})
+
+const TO_A_WILDCARD = writing('DELETE', '/files/*', '/files/probe')
+
 test('the error names the route that the request reached, and how to reach the other', async (t) => {
-  const [[, write]] = PREFERRED as [(typeof PREFERRED)[number]]
-  const { app } = await withPreferred(t, write, Fastify())
+  const { app } = await withPreferred(t, TO_A_WILDCARD, Fastify())
   await assert.rejects(
     probe(app, authority),
     /DELETE \/files\/\*: the request reached \/files\/probe/,
@@ -167,8 +138,7 @@ test('the error names the route that the request reached, and how to reach the o
 test('a probe runs no handler in an application that was made before the import', async (t) => {
   const [app] = madeBefore
   assert.ok(app, 'it was made')
-  const [[, write]] = PREFERRED as [(typeof PREFERRED)[number]]
-  const { counts } = await withPreferred(t, write, app)
+  const { counts } = await withPreferred(t, TO_A_WILDCARD, app)
   await assert.rejects(assertGuarded(app, authority), Error)
   assert.deepEqual(counts, { handlers: 0, hooks: 0 })
 })

@@ -1,3 +1,4 @@
+import type { TestContext } from 'node:test'
 import Fastify, { type FastifyInstance } from 'fastify'
 import { createTestAuthority } from '../../../lib/entrypoints/testing/index.ts'
 import tenantAuth, { type AuthOptions } from '../../../lib/index.ts'
@@ -12,9 +13,10 @@ export const ALICE = { sub: 'alice', resources: { 'lazy-raccoon': ['menu:read'] 
 
 /**
  * A guarded application with a neighbour on one side of the guard, the authority of its users, and
- * its warnings.
+ * its warnings. It is closed with its test.
  */
 export async function beside(
+  t: TestContext,
   side: Side,
   registerNeighbour: (app: FastifyInstance) => PromiseLike<unknown>,
   options: AuthOptions = {},
@@ -23,6 +25,7 @@ export async function beside(
   const warnings: string[] = []
   const stream = { write: (line: string) => void warnings.push(String(JSON.parse(line).msg)) }
   const app = Fastify({ logger: { level: 'warn', stream }, forceCloseConnections: true })
+  t.after(() => app.close())
   if (side === 'before') await registerNeighbour(app)
   await app.register(tenantAuth, { ...authority.options, ...options })
   if (side === 'after') await registerNeighbour(app)

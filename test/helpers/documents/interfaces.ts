@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs'
+import { readdirSync, readFileSync } from 'node:fs'
 import ts from 'typescript'
 
 /** A member's documented default, and whether it may be left out. */
@@ -7,18 +7,17 @@ export interface Member {
   readonly isOptional: boolean
 }
 
-/** The members of an interface or of an object's type, or what is public of a class. */
-export function membersOf(file: string, name: string): Map<string, Member> {
-  const source = ts.createSourceFile(file, readFileSync(file, 'utf8'), ts.ScriptTarget.Latest, true)
-  const members = source.statements
-    .filter((node) => isNamed(node, name))
+/** The members of an interface or of an object's type of lib/, or what is public of a class. */
+export function membersOf(name: string): Map<string, Member> {
+  const members = declared()
+    .filter((node) => node.name?.text === name)
     .flatMap((node): readonly (ts.TypeElement | ts.ClassElement)[] =>
       ts.isTypeAliasDeclaration(node) ? literalMembers(node.type) : [...node.members],
     )
   const named = members.flatMap((member) =>
     member.name && ts.isIdentifier(member.name) ? [[member.name.text, member] as const] : [],
   )
-  if (named.length === 0) throw new Error(`${file} has no ${name} with members`)
+  if (named.length === 0) throw new Error(`lib/ has no ${name} with members`)
   return new Map(
     named.map(([key, member]) => {
       const isOptional = 'questionToken' in member && member.questionToken !== undefined
@@ -29,12 +28,27 @@ export function membersOf(file: string, name: string): Map<string, Member> {
 
 type Declared = ts.InterfaceDeclaration | ts.ClassDeclaration | ts.TypeAliasDeclaration
 
-function isNamed(node: ts.Statement, name: string): node is Declared {
-  const isDeclared =
+let all: readonly Declared[] | undefined
+
+/** Those of lib/, read once. */
+function declared(): readonly Declared[] {
+  all ??= readdirSync('lib', { recursive: true, encoding: 'utf8' })
+    .filter((name) => name.endsWith('.ts'))
+    .flatMap((name) => [...sourceOf(`lib/${name}`).statements])
+    .filter(isDeclared)
+  return all
+}
+
+function sourceOf(file: string): ts.SourceFile {
+  return ts.createSourceFile(file, readFileSync(file, 'utf8'), ts.ScriptTarget.Latest, true)
+}
+
+function isDeclared(node: ts.Statement): node is Declared {
+  return (
     ts.isInterfaceDeclaration(node) ||
     ts.isClassDeclaration(node) ||
     ts.isTypeAliasDeclaration(node)
-  return isDeclared && node.name?.text === name
+  )
 }
 
 /** Those that are written in the type itself, but for those that must not be given. */
@@ -49,9 +63,8 @@ function literalMembers(type: ts.TypeNode): readonly ts.TypeElement[] {
 
 /** The names of the types that a file exports from others. */
 export function exportedTypes(file: string): string[] {
-  const source = ts.createSourceFile(file, readFileSync(file, 'utf8'), ts.ScriptTarget.Latest)
-  return source.statements
-    .filter(ts.isExportDeclaration)
+  return sourceOf(file)
+    .statements.filter(ts.isExportDeclaration)
     .flatMap((node) =>
       node.exportClause && ts.isNamedExports(node.exportClause)
         ? node.exportClause.elements
