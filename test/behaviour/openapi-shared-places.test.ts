@@ -11,46 +11,31 @@ const info = { title: 'test', version: '1' }
 /** One of several routes that share a place in a document. */
 type Twin = RouteShorthandOptions & { readonly url: string }
 
+const PLACE = { url: '/menus/:id' }
+const version = (number: number): Twin => ({ ...PLACE, constraints: { version: `${number}.0.0` } })
+
 /** Differences between two routes of one place. The place is `/menus/{id}` for each. */
-const SHARED: readonly {
-  readonly by: string
-  readonly twins: readonly [Twin, Twin]
-  readonly swagger?: FastifyDynamicSwaggerOptions
-}[] = [
-  {
-    by: 'versions',
-    twins: [
-      { url: '/menus/:id', constraints: { version: '1.0.0' } },
-      { url: '/menus/:id', constraints: { version: '2.0.0' } },
-    ],
-  },
-  {
-    by: 'hosts',
-    twins: [
-      { url: '/menus/:id', constraints: { host: 'a.example' } },
-      { url: '/menus/:id', constraints: { host: 'b.example' } },
-    ],
-  },
-  {
-    by: 'a version and none',
-    twins: [{ url: '/menus/:id' }, { url: '/menus/:id', constraints: { version: '2.0.0' } }],
-  },
-  {
-    by: 'a version that is hidden',
-    twins: [
-      { url: '/menus/:id' },
-      { url: '/menus/:id', constraints: { version: '2.0.0' }, schema: { hide: true } },
-    ],
-  },
-  {
-    by: 'a regular expression',
-    twins: [{ url: '/menus/:id(^\\d+$)' }, { url: '/menus/:id' }],
-  },
-  {
-    by: "a server's base path",
-    twins: [{ url: '/api/menus/:id' }, { url: '/menus/:id' }],
-    swagger: { openapi: { openapi: '3.1.0', info, servers: [{ url: '/api' }] } },
-  },
+const SHARED: readonly [
+  by: string,
+  first: Twin,
+  last: Twin,
+  swagger?: FastifyDynamicSwaggerOptions,
+][] = [
+  ['versions', version(1), version(2)],
+  [
+    'hosts',
+    { ...PLACE, constraints: { host: 'a.example' } },
+    { ...PLACE, constraints: { host: 'b.example' } },
+  ],
+  ['a version and none', PLACE, version(2)],
+  ['a version that is hidden', PLACE, { ...version(2), schema: { hide: true } }],
+  ['a regular expression', { url: '/menus/:id(^\\d+$)' }, PLACE],
+  [
+    "a server's base path",
+    { url: '/api/menus/:id' },
+    PLACE,
+    { openapi: { openapi: '3.1.0', info, servers: [{ url: '/api' }] } },
+  ],
 ]
 
 /** The one operation of a document. */
@@ -66,14 +51,14 @@ const both = <Item>([a, b]: readonly [Item, Item]): readonly [Item, Item][] => [
   [b, a],
 ]
 
-/** The operation of twins with this declaration. */
+/** The operation of routes that share a place. */
 async function sharedOperation(
-  twins: readonly (readonly [Twin, RouteDeclaration])[],
+  twins: readonly (Twin & { readonly config: RouteDeclaration })[],
   swagger: FastifyDynamicSwaggerOptions = {},
 ): Promise<Operation> {
   const app = await documentedApp(
     (app) => {
-      for (const [{ url, ...twin }, config] of twins) app.get(url, { ...twin, config }, handler)
+      for (const { url, ...twin } of twins) app.get(url, twin, handler)
     },
     { swagger },
   )
@@ -84,18 +69,16 @@ async function sharedOperation(
 
 const open = { noauth: true }
 
-for (const { by, twins, swagger } of SHARED) {
+for (const [by, one, other, swagger] of SHARED) {
   test(`An operation of routes that differ by ${by} is guarded if one of them is`, async () => {
-    for (const [first, last] of both(twins)) {
-      for (const [one, other] of both<RouteDeclaration>([open, { require: 'menu:read' }])) {
-        const operation = await sharedOperation(
-          [
-            [first, one],
-            [last, other],
-          ],
-          swagger,
-        )
-        const order = JSON.stringify([first, one, last, other])
+    for (const [first, last] of both([one, other])) {
+      for (const [config, next] of both<RouteDeclaration>([open, { require: 'menu:read' }])) {
+        const twins = [
+          { ...first, config },
+          { ...last, config: next },
+        ]
+        const operation = await sharedOperation(twins, swagger)
+        const order = JSON.stringify(twins)
         assert.deepEqual(operation.security, [{ bearerAuth: [] }], order)
         assert.deepEqual(Object.keys(operation.responses), ['200', '401', '403', '503'], order)
       }
@@ -103,14 +86,9 @@ for (const { by, twins, swagger } of SHARED) {
   })
 
   test(`An operation of routes that differ by ${by} is open if all of them are`, async () => {
-    for (const [first, last] of both(twins)) {
-      const operation = await sharedOperation(
-        [
-          [first, open],
-          [last, open],
-        ],
-        swagger,
-      )
+    for (const twins of both([one, other])) {
+      const all = twins.map((twin) => ({ ...twin, config: open }))
+      const operation = await sharedOperation(all, swagger)
       assert.deepEqual(operation.security, [])
       assert.deepEqual(Object.keys(operation.responses), ['200'])
     }
@@ -128,10 +106,7 @@ for (const order of [
       { tenant: 'optional' },
       { tenant: 'required', require: 'menu:read' },
     ]
-    const twins = order.map((i): [Twin, RouteDeclaration] => [
-      { url: '/menus/:id', constraints: { version: `${i}.0.0` } },
-      declared[i] ?? open,
-    ])
+    const twins = order.map((i) => ({ ...version(i), config: declared[i] ?? open }))
     const { security, parameters = [], responses } = await sharedOperation(twins)
     assert.deepEqual(security, [{ bearerAuth: [] }])
     assert.deepEqual(

@@ -37,121 +37,86 @@ const fail = () => {
   throw new TypeError('on purpose')
 }
 const USER = tempFolder().write('{"sub":"alice"}', 'user.json')
-const PARTS: readonly Row[] = [
-  {
-    reason: 'longer than maxTokenLength',
-    code: INVALID,
-    options: { maxTokenLength: goodToken().length - 1 },
-  },
-  { reason: 'not three parts', code: INVALID, token: `${header}.${payload}` },
-  { reason: 'a part is not base64url', code: INVALID, token: `${header}.${payload}=.${signature}` },
-  {
-    reason: 'a part is not UTF-8',
-    code: INVALID,
-    token: forge(KEY, { payload: Buffer.from([0x7b, 0xff, 0x7d]) }),
-  },
-  { reason: 'a part is not JSON', code: INVALID, token: forge(KEY, { payload: '{' }) },
-  { reason: 'there is no signature', code: INVALID, token: `${header}.${payload}.` },
-  { reason: 'a part is not a JSON object', code: INVALID, token: forge(KEY, { payload: '[]' }) },
+/** Lists in one another. */
+const DEEP = `${'['.repeat(99)}${']'.repeat(99)}`
+
+/** Tokens that are refused as they are. */
+const TOKENS: readonly [reason: string, token: string][] = [
+  ['not three parts', `${header}.${payload}`],
+  ['a part is not base64url', `${header}.${payload}=.${signature}`],
+  ['a part is not UTF-8', forge(KEY, { payload: Buffer.from([0x7b, 0xff, 0x7d]) })],
+  ['a part is not JSON', forge(KEY, { payload: '{' })],
+  ['there is no signature', `${header}.${payload}.`],
+  ['a part is not a JSON object', forge(KEY, { payload: '[]' })],
+  ['header extensions are not supported', goodToken({}, { crit: ['exp'] })],
+  ['the algorithm is not allowed', goodToken({}, { alg: 'none' })],
+  ...['HS256', 'HS384', 'HS512'].map((alg): [string, string] => [
+    'signed with a secret, not with a key: sharedSecret as opaqueToken takes such access tokens',
+    goodToken({}, { alg }),
+  ]),
+  ['the token type is not allowed', goodToken({}, { typ: 'logout+jwt' })],
+  ['the kid is not a string', goodToken({}, { kid: 5 })],
+  ['the alg is not a string', goodToken({}, { alg: 5 })],
+  ['the typ is not a string', goodToken({}, { typ: 5 })],
+  ['the alg is missing', goodToken({}, { alg: undefined })],
+  ['the header is too long', goodToken({}, { x: 'x'.repeat(2048) })],
+  ['the header is crowded', goodToken({}, { x: Array.from({ length: 65 }, () => []) })],
+  ['bound to its sender', goodToken({ cnf: { jkt: 'x' } })],
+  ['the key is unknown', goodToken({}, { kid: 'other' })],
+  ['no key fits', goodToken({}, { alg: 'RS256' })],
+  ['the signature does not match', forge(stranger, { payload: goodClaims() })],
+  ['the issuer is not accepted', goodToken({ iss: 'other' })],
+  ['the audience is not accepted', goodToken({ aud: 'other' })],
+  ['exp is missing', goodToken({ exp: undefined })],
+  ['a logout token', goodToken({ events: LOGOUT })],
+  ['exp is not a time', goodToken({ exp: 'soon' })],
+  ['nbf is not a time', goodToken({ nbf: null })],
+  ['iat is not a time', goodToken({ iat: '5' })],
+  ['act is malformed', goodToken({ act: 'admin' })],
+  ['expired', goodToken({ exp: now - hour })],
+  ['not valid yet', goodToken({ nbf: now + hour })],
+  ['issued in the future', goodToken({ iat: now + hour })],
+  ['sub, resources or preferred_username is malformed', goodToken({ sub: '' })],
+  ['the claims are nested too deeply', goodToken({ deep: JSON.parse(DEEP) })],
 ]
 
-const HEADERS: readonly Row[] = [
-  { reason: 'the header names the scheme and no token', code: INVALID, lines: ['Bearer'] },
-  { reason: 'the header is malformed', code: INVALID, lines: ['Bearer\tabc'] },
-  {
-    reason: 'several Authorization headers',
-    code: INVALID,
-    lines: [`Bearer ${goodToken()}`, `Bearer ${goodToken()}`],
-  },
-  { reason: 'no bearer token', code: 'ERR_AUTH_TOKEN_MISSING', lines: [] },
-  {
-    reason: 'tokenFrom gave no string',
-    code: INVALID,
-    lines: [],
-    options: { tokenFrom: () => 5 },
-  },
-  { reason: 'tokenFrom failed', code: INVALID, lines: [], options: { tokenFrom: fail } },
-  {
-    reason: 'header extensions are not supported',
-    code: INVALID,
-    token: goodToken({}, { crit: ['exp'] }),
-  },
-  { reason: 'the algorithm is not allowed', code: INVALID, token: goodToken({}, { alg: 'none' }) },
-  ...['HS256', 'HS384', 'HS512'].map(
-    (alg): Row => ({
-      reason:
-        'signed with a secret, not with a key: sharedSecret as opaqueToken takes such access tokens',
-      code: INVALID,
-      token: goodToken({}, { alg }),
-    }),
-  ),
-  {
-    reason: 'the token type is not allowed',
-    code: INVALID,
-    token: goodToken({}, { typ: 'logout+jwt' }),
-  },
-  { reason: 'the kid is not a string', code: INVALID, token: goodToken({}, { kid: 5 }) },
-  { reason: 'the alg is not a string', code: INVALID, token: goodToken({}, { alg: 5 }) },
-  { reason: 'the typ is not a string', code: INVALID, token: goodToken({}, { typ: 5 }) },
-  { reason: 'the alg is missing', code: INVALID, token: goodToken({}, { alg: undefined }) },
-  {
-    reason: 'the header is too long',
-    code: INVALID,
-    token: goodToken({}, { x: 'x'.repeat(2048) }),
-  },
-  {
-    reason: 'the header is crowded',
-    code: INVALID,
-    token: goodToken({}, { x: Array.from({ length: 65 }, () => []) }),
-  },
-  {
-    reason: 'bound to its sender',
-    code: INVALID,
-    token: goodToken({ cnf: { jkt: 'x' } }),
-  },
+/** The scheme of a bound or an unbound token, its claims, and further options. */
+const BOUND: readonly [reason: string, claims: object, scheme?: string, more?: object][] = [
+  ['bound to its sender in an unknown way', { cnf: { other: 'x' } }],
+  ['cnf is malformed', { cnf: { jkt: 5 } }],
+  ['an unbound token with the scheme DPoP', {}, 'DPoP'],
+  ['not bound to its sender', {}, 'Bearer', { confirmation: 'require' }],
+  ['bound to a certificate, with the scheme DPoP', { cnf: { 'x5t#S256': DIGEST } }, 'DPoP'],
+  ['bound to a key, with the scheme Bearer', { cnf: { jkt: DIGEST } }],
+  ['bound to a certificate, and there is none', { cnf: { 'x5t#S256': DIGEST } }],
+  [
+    'bound to another certificate',
+    { cnf: { 'x5t#S256': DIGEST } },
+    'Bearer',
+    { clientCertificate: () => cert },
+  ],
 ]
 
-const KEYS: readonly Row[] = [
-  { reason: 'the key is unknown', code: INVALID, token: goodToken({}, { kid: 'other' }) },
-  { reason: 'no key fits', code: INVALID, token: goodToken({}, { alg: 'RS256' }) },
-  {
-    reason: 'the signature does not match',
-    code: INVALID,
-    token: forge(stranger, { payload: goodClaims() }),
-  },
-  {
-    reason: 'no usable key set can be had',
-    code: 'ERR_AUTH_KEYS_UNAVAILABLE',
-    options: { publicKeys: undefined, publicKeysUrl: 'http://127.0.0.1:1/keys' },
-  },
+/** Options under which a good token is refused. */
+const OPTIONS: readonly [reason: string, options: object][] = [
+  ['longer than maxTokenLength', { maxTokenLength: goodToken().length - 1 }],
+  ['mapClaims failed', { mapClaims: fail }],
+  ['the claims are no object', { mapClaims: () => 5 }],
+  ['revoked', { isRevoked: () => true }],
 ]
 
-const CLAIMS: readonly Row[] = [
-  { reason: 'the issuer is not accepted', code: INVALID, token: goodToken({ iss: 'other' }) },
-  { reason: 'the audience is not accepted', code: INVALID, token: goodToken({ aud: 'other' }) },
-  { reason: 'exp is missing', code: INVALID, token: goodToken({ exp: undefined }) },
-  { reason: 'a logout token', code: INVALID, token: goodToken({ events: LOGOUT }) },
-  { reason: 'exp is not a time', code: INVALID, token: goodToken({ exp: 'soon' }) },
-  { reason: 'nbf is not a time', code: INVALID, token: goodToken({ nbf: null }) },
-  { reason: 'iat is not a time', code: INVALID, token: goodToken({ iat: '5' }) },
-  { reason: 'act is malformed', code: INVALID, token: goodToken({ act: 'admin' }) },
-  ...(
-    [
-      ['bound to its sender in an unknown way', { cnf: { other: 'x' } }],
-      ['cnf is malformed', { cnf: { jkt: 5 } }],
-      ['an unbound token with the scheme DPoP', {}, 'DPoP'],
-      ['not bound to its sender', {}, 'Bearer', { confirmation: 'require' }],
-      ['bound to a certificate, with the scheme DPoP', { cnf: { 'x5t#S256': DIGEST } }, 'DPoP'],
-      ['bound to a key, with the scheme Bearer', { cnf: { jkt: DIGEST } }],
-      ['bound to a certificate, and there is none', { cnf: { 'x5t#S256': DIGEST } }],
-      [
-        'bound to another certificate',
-        { cnf: { 'x5t#S256': DIGEST } },
-        'Bearer',
-        { clientCertificate: () => cert },
-      ],
-    ] as const
-  ).map(
+/** Authorization lines without a token that can be read, and how a token is found otherwise. */
+const LINES: readonly [reason: string, lines: readonly string[], options?: object][] = [
+  ['the header names the scheme and no token', ['Bearer']],
+  ['the header is malformed', ['Bearer\tabc']],
+  ['several Authorization headers', [`Bearer ${goodToken()}`, `Bearer ${goodToken()}`]],
+  ['tokenFrom gave no string', [], { tokenFrom: () => 5 }],
+  ['tokenFrom failed', [], { tokenFrom: fail }],
+]
+
+const REFUSED_TOKENS: readonly Row[] = [
+  ...TOKENS.map(([reason, token]) => ({ reason, code: INVALID, token }) as const),
+  ...BOUND.map(
     ([reason, claims, scheme = 'Bearer', more = {}]): Row => ({
       reason,
       code: INVALID,
@@ -159,22 +124,16 @@ const CLAIMS: readonly Row[] = [
       options: { confirmation: 'check', publicUrl: 'https://api.test', ...more },
     }),
   ),
-  { reason: 'expired', code: INVALID, token: goodToken({ exp: now - hour }) },
-  { reason: 'not valid yet', code: INVALID, token: goodToken({ nbf: now + hour }) },
-  { reason: 'issued in the future', code: INVALID, token: goodToken({ iat: now + hour }) },
+  ...OPTIONS.map(([reason, options]) => ({ reason, code: INVALID, options }) as const),
+  ...LINES.map(
+    ([reason, lines, options = {}]) => ({ reason, code: INVALID, lines, options }) as const,
+  ),
+  { reason: 'no bearer token', code: 'ERR_AUTH_TOKEN_MISSING', lines: [] },
   {
-    reason: 'sub, resources or preferred_username is malformed',
-    code: INVALID,
-    token: goodToken({ sub: '' }),
+    reason: 'no usable key set can be had',
+    code: 'ERR_AUTH_KEYS_UNAVAILABLE',
+    options: { publicKeys: undefined, publicKeysUrl: 'http://127.0.0.1:1/keys' },
   },
-  {
-    reason: 'the claims are nested too deeply',
-    code: INVALID,
-    token: goodToken({ deep: JSON.parse(`${'['.repeat(99)}${']'.repeat(99)}`) }),
-  },
-  { reason: 'mapClaims failed', code: INVALID, options: { mapClaims: fail } },
-  { reason: 'the claims are no object', code: INVALID, options: { mapClaims: () => 5 } },
-  { reason: 'revoked', code: INVALID, options: { isRevoked: () => true } },
 ]
 
 const resource = 'https://api.test/:tenant/mcp'
@@ -322,8 +281,8 @@ const GUARD: readonly Row[] = [
 ]
 
 const ROWS = [
-  ...[...PARTS, ...HEADERS, ...KEYS, ...CLAIMS, ...TENANTS],
-  ...[...FUNCTIONS, ...ISSUERS, ...OPAQUE, ...RIGHTS, ...GUARD],
+  ...[...REFUSED_TOKENS, ...TENANTS, ...FUNCTIONS],
+  ...[...ISSUERS, ...OPAQUE, ...RIGHTS, ...GUARD],
 ]
 
 function writeRoutes(app: FastifyInstance): void {

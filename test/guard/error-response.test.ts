@@ -1,11 +1,13 @@
 import assert from 'node:assert/strict'
-import { describe, test } from 'node:test'
+import { describe, type TestContext, test } from 'node:test'
 import type { FastifyInstance } from 'fastify'
+import type { TestTokenOptions, TestUserInfo } from '../../lib/entrypoints/testing/index.ts'
 import tenantAuth, { errors } from '../../lib/index.ts'
 import { as, authority, bareApp, guardedApp, trusting } from '../helpers/app/guarded-app.ts'
 import { logLines } from '../helpers/app/log-lines.ts'
 import { assertRefused } from '../helpers/app/refusals.ts'
 import { tempFolder } from '../helpers/documents/temp-folder.ts'
+import { encode } from '../helpers/tokens/forge.ts'
 
 const folder = tempFolder()
 
@@ -233,89 +235,66 @@ test('an application that invents reasons gets a hundred hints', async (t) => {
   assert.equal(hinted.length, 100)
 })
 
+const KID = 'fastify-tenant-auth-test-1'
+const LONG = 'x'.repeat(2000)
+const SELF = '"https://authority.test"'
+const EVIL = 'https://evil.test/\u001b[2J\u009b\u202e'
+const APIS = '"api" or "web"'
+const TYPES = '"application/jwt" or "application/at+jwt" or nothing'
+
 /** What is wrong with a token, and what the log shows of it at level debug. */
 const MISMATCHES: readonly [
   what: string,
-  token: () => Promise<string>,
-  mismatch: { of: string; expected: string; unverified: string },
+  user: TestUserInfo,
+  options: TestTokenOptions,
+  of: string,
+  expected: string,
+  unverified: string,
 ][] = [
   [
     'another issuer',
-    () => authority.token({}, { issuer: 'https://evil.test/\u001b[2J\u009b\u202e' }),
-    {
-      of: 'iss',
-      expected: '"https://authority.test"',
-      unverified: '"https://evil.test/\\u001b[2J\\u009b\\u202e"',
-    },
+    {},
+    { issuer: EVIL },
+    'iss',
+    SELF,
+    '"https://evil.test/\\u001b[2J\\u009b\\u202e"',
   ],
-  [
-    'no issuer',
-    () => authority.token({}, { issuer: undefined }),
-    { of: 'iss', expected: '"https://authority.test"', unverified: 'nothing' },
-  ],
-  [
-    'several audiences',
-    () => authority.token({}, { audience: ['a', 'b'] }),
-    { of: 'aud', expected: '"api" or "web"', unverified: '["a", "b"]' },
-  ],
-  [
-    'a long audience',
-    () => authority.token({}, { audience: 'x'.repeat(2000) }),
-    { of: 'aud', expected: '"api" or "web"', unverified: `"${'x'.repeat(96)}...` },
-  ],
-  [
-    'an audience of another type',
-    () => authority.token({ aud: { deep: [] } }),
-    { of: 'aud', expected: '"api" or "web"', unverified: 'a value of type object' },
-  ],
-  [
-    'an audience that is null',
-    () => authority.token({ aud: null }),
-    { of: 'aud', expected: '"api" or "web"', unverified: 'null' },
-  ],
-  [
-    'an unknown key',
-    () => authority.token({}, { header: { kid: 'other' } }),
-    { of: 'kid', expected: '"fastify-tenant-auth-test-1"', unverified: '"other"' },
-  ],
-  [
-    'another algorithm',
-    async () => `${encoded({ alg: 'none' })}.e30.`,
-    { of: 'alg', expected: '"ES256" or "RS256"', unverified: '"none"' },
-  ],
-  [
-    'another type',
-    () => authority.token({}, { header: { typ: 'logout+jwt' } }),
-    {
-      of: 'typ',
-      expected: '"application/jwt" or "application/at+jwt" or nothing',
-      unverified: '"logout+jwt"',
-    },
-  ],
+  ['no issuer', {}, { issuer: undefined }, 'iss', SELF, 'nothing'],
+  ['several audiences', {}, { audience: ['a', 'b'] }, 'aud', APIS, '["a", "b"]'],
+  ['a long audience', {}, { audience: LONG }, 'aud', APIS, `"${'x'.repeat(96)}...`],
+  ['an audience of another type', { aud: { deep: [] } }, {}, 'aud', APIS, 'a value of type object'],
+  ['an audience that is null', { aud: null }, {}, 'aud', APIS, 'null'],
+  ['an unknown key', {}, { header: { kid: 'other' } }, 'kid', `"${KID}"`, '"other"'],
+  ['another type', {}, { header: { typ: 'logout+jwt' } }, 'typ', TYPES, '"logout+jwt"'],
 ]
-
-function encoded(part: object): string {
-  return Buffer.from(JSON.stringify(part)).toString('base64url')
-}
 
 const EXPECTING = { audience: ['api', 'web'], algorithms: ['ES256', 'RS256'] }
 
-for (const [what, token, mismatch] of MISMATCHES) {
+/** What the log shows of a refused token, at each level. */
+async function assertMismatch(t: TestContext, token: string, mismatch: object): Promise<void> {
+  for (const level of ['trace', 'debug', 'info']) {
+    const { logger, lines, raw } = logLines(level)
+    const app = await guardedApp(t, EXPECTING, { logger })
+    app.get('/x', async () => 'never')
+    const headers = { authorization: `Bearer ${token}` }
+    assertRefused(await app.inject({ url: '/x', headers }), 'ERR_AUTH_TOKEN_INVALID')
+    const [line, ...more] = lines('request refused')
+    assert.deepEqual(line?.['mismatch'], level === 'info' ? undefined : mismatch)
+    assert.deepEqual(more, [])
+    assert.doesNotMatch(raw.join(''), /[^\n -~]/)
+  }
+}
+
+for (const [what, user, options, of, expected, unverified] of MISMATCHES) {
   test(`of a token with ${what} the log shows what was expected and found, at level debug only`, async (t) => {
-    for (const level of ['trace', 'debug', 'info']) {
-      const { logger, lines, raw } = logLines(level)
-      const app = await guardedApp(t, EXPECTING, { logger })
-      app.get('/x', async () => 'never')
-      const sent = await token()
-      const headers = { authorization: `Bearer ${sent}` }
-      assertRefused(await app.inject({ url: '/x', headers }), 'ERR_AUTH_TOKEN_INVALID')
-      const [line, ...more] = lines('request refused')
-      assert.deepEqual(line?.['mismatch'], level === 'info' ? undefined : mismatch)
-      assert.deepEqual(more, [])
-      assert.doesNotMatch(raw.join(''), /[^\n -~]/)
-    }
+    await assertMismatch(t, await authority.token(user, options), { of, expected, unverified })
   })
 }
+
+test('of a token without a signature the log shows the algorithms, at level debug only', async (t) => {
+  const mismatch = { of: 'alg', expected: '"ES256" or "RS256"', unverified: '"none"' }
+  await assertMismatch(t, `${encode({ alg: 'none' })}.e30.`, mismatch)
+})
 
 test('a logger with levels of its own is asked whether it takes debug', async (t) => {
   const { logger, lines } = logLines('silly')

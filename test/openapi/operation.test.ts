@@ -4,57 +4,48 @@ import type { FastifySchema } from 'fastify'
 import type { AuthOptions, RouteDeclaration } from '../../lib/index.ts'
 import { documentedApp, documentedRoute, documentOf } from '../helpers/documents/documented.ts'
 
-interface Case {
-  readonly when: string
+/** What is not as in a plain route of a plain application. */
+interface Particulars {
   readonly url?: string
   readonly config?: RouteDeclaration
+  readonly schema?: FastifySchema
   readonly auth?: AuthOptions
-  readonly answers: string
 }
 
+const tenant = { tenant: true } as const
 const listed = { tenants: ['lazy-raccoon'] }
+const off = { multitenancy: false }
+const resolved = { resolveTenant: () => null }
 
-const CASES: readonly Case[] = [
-  { when: 'declares nothing', answers: '200 401 503' },
-  { when: 'is noauth', config: { noauth: true }, answers: '200' },
-  { when: 'is noauth on a tenant path', url: '/:tenant', config: { noauth: true }, answers: '200' },
-  { when: 'requires a resource', config: { require: 'menu:read' }, answers: '200 401 403 503' },
-  {
-    when: 'receives its authorization',
-    config: { authorization: true },
-    answers: '200 401 403 503',
-  },
-  { when: 'has a tenant in its path', url: '/:tenant', answers: '200 400 401 403 503' },
-  { when: 'has a tenant in its query', config: { tenant: true }, answers: '200 400 401 403 503' },
-  { when: 'may have a tenant', config: { tenant: 'optional' }, answers: '200 400 401 403 503' },
-  {
-    when: 'has a tenant, and it is known which exist',
-    url: '/:tenant',
-    auth: listed,
-    answers: '200 400 401 403 404 503',
-  },
-  { when: 'has no tenant, and it is known which exist', auth: listed, answers: '200 401 503' },
-  {
-    when: 'declares a tenant, with multitenancy off',
-    config: { tenant: true },
-    auth: { ...listed, multitenancy: false },
-    answers: '200 401 503',
-  },
-  {
-    when: 'declares a tenant, with multitenancy off, in dev mode',
-    config: { tenant: true },
-    auth: { ...listed, multitenancy: false, devMode: true },
-    answers: '200 400 401 403 404 503',
-  },
-  {
-    when: 'has its tenant from resolveTenant',
-    config: { tenant: true },
-    auth: { resolveTenant: () => null },
-    answers: '200 400 401 403 503',
-  },
+const CASES: readonly [when: string, particulars: Particulars, answers: string][] = [
+  ['declares nothing', {}, '200 401 503'],
+  ['is noauth', { config: { noauth: true } }, '200'],
+  ['is noauth on a tenant path', { url: '/:tenant', config: { noauth: true } }, '200'],
+  ['requires a resource', { config: { require: 'menu:read' } }, '200 401 403 503'],
+  ['receives its authorization', { config: { authorization: true } }, '200 401 403 503'],
+  ['has a tenant in its path', { url: '/:tenant' }, '200 400 401 403 503'],
+  ['has a tenant in its query', { config: tenant }, '200 400 401 403 503'],
+  ['may have a tenant', { config: { tenant: 'optional' } }, '200 400 401 403 503'],
+  [
+    'has a tenant, and it is known which exist',
+    { url: '/:tenant', auth: listed },
+    '200 400 401 403 404 503',
+  ],
+  ['has no tenant, and it is known which exist', { auth: listed }, '200 401 503'],
+  [
+    'declares a tenant, with multitenancy off',
+    { config: tenant, auth: { ...listed, ...off } },
+    '200 401 503',
+  ],
+  [
+    'declares a tenant, with multitenancy off, in dev mode',
+    { config: tenant, auth: { ...listed, ...off, devMode: true } },
+    '200 400 401 403 404 503',
+  ],
+  ['has its tenant from resolveTenant', { config: tenant, auth: resolved }, '200 400 401 403 503'],
 ]
 
-for (const { when, url = '/menus', config = {}, auth = {}, answers } of CASES) {
+for (const [when, { url = '/menus', config = {}, auth = {} }, answers] of CASES) {
   test(`A route that ${when} is answered with ${answers}`, async () => {
     const { responses } = await documentedRoute(
       (app) => app.get(url, { config }, async () => 'ok'),
@@ -109,102 +100,70 @@ test('An answer names the schema of errors, and its header', async () => {
   })
 })
 
-interface CaseOfTenantParameter {
-  readonly when: string
-  readonly url?: string
-  readonly config?: RouteDeclaration
-  readonly schema?: FastifySchema
-  readonly auth?: AuthOptions
-  /** Place and name, with `!` if it is required. */
-  readonly parameters: readonly string[]
-}
+const own = { type: 'object', properties: { tenant: { type: 'string' } } }
 
-const tenant = { tenant: { type: 'string' } }
-const off = { multitenancy: false }
-
-const CASES_OF_TENANT_PARAMETER: readonly CaseOfTenantParameter[] = [
-  { when: 'no tenant is declared', parameters: [] },
-  { when: 'the path has a tenant', url: '/:tenant', parameters: ['path tenant!'] },
-  {
-    when: "the path has a tenant, and the route's own schema lacks it",
-    url: '/:tenant/:id',
-    schema: { params: { type: 'object', properties: { id: { type: 'string' } } } },
-    parameters: ['path id!', 'path tenant!'],
-  },
-  {
-    when: 'the path has a tenant, and the query something else of that name',
-    url: '/:tenant',
-    schema: { querystring: { type: 'object', properties: tenant } },
-    parameters: ['query tenant', 'path tenant!'],
-  },
-  {
-    when: 'the tenant parameter has another name',
-    url: '/:org',
-    auth: { tenantParameter: 'org' },
-    parameters: ['path org!'],
-  },
-  {
-    when: 'the tenant parameter has another name, and the tenant is in the query',
-    config: { tenant: true },
-    auth: { tenantParameter: 'org' },
-    parameters: ['query tenant!'],
-  },
-  { when: 'a tenant is declared', config: { tenant: true }, parameters: ['query tenant!'] },
-  { when: 'a tenant is required', config: { tenant: 'required' }, parameters: ['query tenant!'] },
-  { when: 'a tenant is optional', config: { tenant: 'optional' }, parameters: ['query tenant'] },
-  { when: 'multitenancy is off', config: { tenant: true }, auth: off, parameters: [] },
-  {
-    when: 'multitenancy is off, and the path has a tenant',
-    url: '/:tenant',
-    auth: off,
-    parameters: ['path tenant!'],
-  },
-  {
-    when: 'dev mode lets it be absent',
-    config: { tenant: true },
-    auth: { devMode: true },
-    parameters: ['query tenant'],
-  },
-  {
-    when: 'dev mode ignores that multitenancy is off',
-    config: { tenant: true },
-    auth: { devMode: true, ...off },
-    parameters: ['query tenant'],
-  },
-  {
-    when: 'a tenant is required in dev mode too',
-    config: { tenant: 'required' },
-    auth: { devMode: true },
-    parameters: ['query tenant!'],
-  },
-  {
-    when: 'the tenant is found elsewhere',
-    config: { tenant: true },
-    auth: { resolveTenant: () => null },
-    parameters: [],
-  },
-  {
-    when: 'the route has its own, and is to have it',
-    config: { tenant: true },
-    schema: { querystring: { type: 'object', properties: tenant } },
-    parameters: ['query tenant!'],
-  },
-  {
-    when: 'the route has its own, and wants what the guard does not',
-    config: { tenant: 'optional' },
-    schema: { querystring: { type: 'object', required: ['tenant'], properties: tenant } },
-    parameters: ['query tenant!'],
-  },
+/** Places and names of parameters, with `!` if one is required. */
+const PARAMETERS: readonly [when: string, particulars: Particulars, ...parameters: string[]][] = [
+  ['no tenant is declared', {}],
+  ['the path has a tenant', { url: '/:tenant' }, 'path tenant!'],
+  [
+    "the path has a tenant, and the route's own schema lacks it",
+    {
+      url: '/:tenant/:id',
+      schema: { params: { type: 'object', properties: { id: { type: 'string' } } } },
+    },
+    ...['path id!', 'path tenant!'],
+  ],
+  [
+    'the path has a tenant, and the query something else of that name',
+    { url: '/:tenant', schema: { querystring: own } },
+    ...['query tenant', 'path tenant!'],
+  ],
+  [
+    'the tenant parameter has another name',
+    { url: '/:org', auth: { tenantParameter: 'org' } },
+    'path org!',
+  ],
+  [
+    'the tenant parameter has another name, and the tenant is in the query',
+    { config: tenant, auth: { tenantParameter: 'org' } },
+    'query tenant!',
+  ],
+  ['a tenant is declared', { config: tenant }, 'query tenant!'],
+  ['a tenant is required', { config: { tenant: 'required' } }, 'query tenant!'],
+  ['a tenant is optional', { config: { tenant: 'optional' } }, 'query tenant'],
+  ['multitenancy is off', { config: tenant, auth: off }],
+  [
+    'multitenancy is off, and the path has a tenant',
+    { url: '/:tenant', auth: off },
+    'path tenant!',
+  ],
+  ['dev mode lets it be absent', { config: tenant, auth: { devMode: true } }, 'query tenant'],
+  [
+    'dev mode ignores that multitenancy is off',
+    { config: tenant, auth: { devMode: true, ...off } },
+    'query tenant',
+  ],
+  [
+    'a tenant is required in dev mode too',
+    { config: { tenant: 'required' }, auth: { devMode: true } },
+    'query tenant!',
+  ],
+  ['the tenant is found elsewhere', { config: tenant, auth: resolved }],
+  [
+    'the route has its own, and is to have it',
+    { config: tenant, schema: { querystring: own } },
+    'query tenant!',
+  ],
+  [
+    'the route has its own, and wants what the guard does not',
+    { config: { tenant: 'optional' }, schema: { querystring: { ...own, required: ['tenant'] } } },
+    'query tenant!',
+  ],
 ]
 
-for (const {
-  when,
-  url = '/',
-  config = {},
-  schema = {},
-  auth = {},
-  parameters,
-} of CASES_OF_TENANT_PARAMETER) {
+for (const [when, particulars, ...parameters] of PARAMETERS) {
+  const { url = '/', config = {}, schema = {}, auth = {} } = particulars
   test(`The parameters are [${parameters}] where ${when}`, async () => {
     const { parameters: found = [] } = await documentedRoute(
       (app) => app.get(url, { config, schema }, async () => 'ok'),

@@ -78,39 +78,20 @@ test('closing ends the fetch that is under way', async (_t) => {
 
 const REASON = 'the answer is no JSON array of tenant names'
 
-const lists: [text: string, states: [name: string, state: true | 'suspended'][]][] = [
-  ['[]', []],
-  [' [ ] \n', []],
-  [
-    '\t[ "a" ,\r\n"b" ]',
-    [
-      ['a', true],
-      ['b', true],
-    ],
-  ],
-  ['["a","a"]', [['a', true]]],
-  [
-    '["\\u0061","ä","🦝"]',
-    [
-      ['a', true],
-      ['ä', true],
-      ['🦝', true],
-    ],
-  ],
-  [`["${'\\u0061'.repeat(255)}"]`, [['a'.repeat(255), true]]],
-  [
-    '["a",{"name":"old","state":"suspended"}]',
-    [
-      ['a', true],
-      ['old', 'suspended'],
-    ],
-  ],
-  ['[{"since":7,"state":"suspended","name":"old"}]', [['old', 'suspended']]],
+const lists: [text: string, states: Record<string, true | 'suspended'>][] = [
+  ['[]', {}],
+  [' [ ] \n', {}],
+  ['\t[ "a" ,\r\n"b" ]', { a: true, b: true }],
+  ['["a","a"]', { a: true }],
+  ['["\\u0061","ä","🦝"]', { a: true, ä: true, '🦝': true }],
+  [`["${'\\u0061'.repeat(255)}"]`, { ['a'.repeat(255)]: true }],
+  ['["a",{"name":"old","state":"suspended"}]', { a: true, old: 'suspended' }],
+  ['[{"since":7,"state":"suspended","name":"old"}]', { old: 'suspended' }],
 ]
 
 for (const [text, states] of lists) {
-  test(`${text.trim().slice(0, 40)} lists ${states.length} tenants`, () => {
-    assert.deepEqual([...readTenantList(text)], states)
+  test(`${text.trim().slice(0, 40)} lists ${Object.keys(states).length} tenants`, () => {
+    assert.deepEqual([...readTenantList(text)], Object.entries(states))
   })
 }
 
