@@ -95,16 +95,15 @@ describe('a bad configuration stops the boot', () => {
     ['a missing mock user', { devMode: true, devUserInfoPath: missing }, missing],
     ['Prefix, which register does not take', { Prefix: '/v1' }, 'Prefix: '],
   ] as const) {
-    test(`such as ${name}`, async () => {
+    test(`such as ${name}`, async (t) => {
       const awaited = Fastify()
       const registered = async () => awaited.register(tenantAuth, untyped(options))
       await assert.rejects(registered(), configError(part))
       await awaited.close()
 
-      const app = Fastify()
+      const app = bareApp(t)
       app.register(tenantAuth, untyped(options))
       await assert.rejects(async () => app.ready(), configError(part))
-      await app.close()
     })
   }
 })

@@ -1,8 +1,12 @@
 import assert from 'node:assert/strict'
-import { describe, test } from 'node:test'
+import { describe, type TestContext, test } from 'node:test'
 import swagger from '@fastify/swagger'
-import type { FastifyInstance } from 'fastify'
-import tenantAuth, { type AuthOptions, resourceMetadata } from '../lib/index.ts'
+import type { FastifyInstance, FastifyServerOptions } from 'fastify'
+import tenantAuth, {
+  type AuthOptions,
+  type ResourceMetadataOptions,
+  resourceMetadata,
+} from '../lib/index.ts'
 import { configError } from './helpers/app/config-error.ts'
 import { bareApp } from './helpers/app/guarded-app.ts'
 import { logLines } from './helpers/app/log-lines.ts'
@@ -17,6 +21,19 @@ const acme = { issuer: 'https://acme.test', publicKeysUrl, tenants: ['acme'] }
 const brook = { issuer: 'https://brook.test', publicKeysUrl, tenants: ['brook'] }
 const own = { issuer, publicKeysUrl, tenants: '*' } as const
 const other = { issuer: 'https://other.test', publicKeysUrl, tenants: '*' } as const
+
+/** A guarded application that has the document. */
+async function documenting(
+  t: TestContext,
+  options: AuthOptions = one,
+  own: ResourceMetadataOptions = {},
+  server: FastifyServerOptions = {},
+) {
+  const app = bareApp(t, server)
+  await app.register(tenantAuth, options)
+  await app.register(resourceMetadata, own)
+  return app
+}
 
 /** Options of the guard, and the authorization servers that the document names. */
 const ISSUERS: readonly [what: string, options: AuthOptions, servers: string[] | undefined][] = [
@@ -33,9 +50,7 @@ const ISSUERS: readonly [what: string, options: AuthOptions, servers: string[] |
 for (const [what, options, servers] of ISSUERS) {
   test(`the document names the authorization servers of ${what}`, async (t) => {
     const { logger, lines } = logLines('warn')
-    const app = bareApp(t, { logger })
-    await app.register(tenantAuth, options)
-    await app.register(resourceMetadata)
+    const app = await documenting(t, options, {}, { logger })
     const response = await app.inject(PATH)
     assert.equal(response.statusCode, 200)
     assert.match(String(response.headers['content-type']), /^application\/json\b/)
@@ -59,9 +74,7 @@ const URLS = [
 
 for (const [address, url] of URLS) {
   test(`the document of ${address} is at ${url}, and at no other path`, async (t) => {
-    const app = bareApp(t)
-    await app.register(tenantAuth, { ...one, resource: address })
-    await app.register(resourceMetadata)
+    const app = await documenting(t, { ...one, resource: address })
     const response = await app.inject(url)
     assert.equal(response.json().resource, address)
     const head = await app.inject({ method: 'HEAD', url })
@@ -80,9 +93,7 @@ const SCOPES = [['menu:read'], ['menu:read', 'openid', "!#'()*+,-./:;<=>?@[]^_`{
 
 for (const scopes of SCOPES) {
   test(`the document names the scopes ${scopes.join(' ')}`, async (t) => {
-    const app = bareApp(t)
-    await app.register(tenantAuth, one)
-    await app.register(resourceMetadata, { scopes })
+    const app = await documenting(t, one, { scopes })
     assert.deepEqual((await app.inject(PATH)).json().scopes_supported, scopes)
   })
 }
@@ -198,9 +209,7 @@ for (const [what, register, ...reported] of PLACES) {
 
 describe('the route of the document', () => {
   test('is listed as open, with its HEAD twin', async (t) => {
-    const app = bareApp(t)
-    await app.register(tenantAuth, one)
-    await app.register(resourceMetadata)
+    const app = await documenting(t)
     await app.ready()
     const listed = app.authService.routes()
     assert.deepEqual(
@@ -210,9 +219,7 @@ describe('the route of the document', () => {
   })
 
   test('has no HEAD twin where the application wants none', async (t) => {
-    const app = bareApp(t, { exposeHeadRoutes: false })
-    await app.register(tenantAuth, one)
-    await app.register(resourceMetadata)
+    const app = await documenting(t, one, {}, { exposeHeadRoutes: false })
     assert.equal((await app.inject({ method: 'HEAD', url: PATH })).statusCode, 404)
   })
 

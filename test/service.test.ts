@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, mock, type TestContext, test } from 'node:test'
-import Fastify, { type FastifyInstance } from 'fastify'
+import type { FastifyInstance } from 'fastify'
 import { createTestAuthority } from '../lib/entrypoints/testing/index.ts'
 import tenantAuth, { AuthService, currentAuthorization, errors } from '../lib/index.ts'
 import { configError } from './helpers/app/config-error.ts'
@@ -335,13 +335,12 @@ describe('a second guard', () => {
     },
   }
   for (const [where, build] of Object.entries(trees)) {
-    test(`${where} stops the boot`, async () => {
-      const app = Fastify()
+    test(`${where} stops the boot`, async (t) => {
+      const app = bareApp(t)
       await assert.rejects(async () => {
         await build(app)
         await app.ready()
       }, refused)
-      await app.close()
     })
   }
 

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { test } from 'node:test'
+import { type TestContext, test } from 'node:test'
 import cors from '@fastify/cors'
 import type { FastifyInstance } from 'fastify'
 import tenantAuth from '../../lib/index.ts'
@@ -7,6 +7,12 @@ import { bareApp, guardedApp, trusting } from '../helpers/app/guarded-app.ts'
 import { logLines } from '../helpers/app/log-lines.ts'
 
 const handler = async () => 'x'
+
+/** An application that keeps its log. */
+function loggingApp(t: TestContext) {
+  const log = logLines()
+  return { app: bareApp(t, { logger: log.logger }), ...log }
+}
 
 /** An application with a guard in a child scope, and with open routes beside it. */
 async function partlyGuarded(app: FastifyInstance, uncovered?: 'warn' | 'refuse' | 'ignore') {
@@ -22,8 +28,7 @@ const CURES =
   "wrap the module that registers the guard with fastify-plugin, or say that it is meant: uncovered: 'ignore'"
 
 test('with uncovered warn, one warning names the routes that no guard covers, and the cures', async (t) => {
-  const { logger, messages, lines } = logLines()
-  const app = bareApp(t, { logger })
+  const { app, messages, lines } = loggingApp(t)
   await partlyGuarded(app, 'warn')
   await app.ready()
   assert.deepEqual(messages(40), [`tenant auth: no guard covers these routes; ${CURES}`])
@@ -43,8 +48,7 @@ for (const uncovered of [undefined, 'refuse'] as const) {
 }
 
 test('an uncovered route that says that it is open is meant, and that of @fastify/cors too', async (t) => {
-  const { logger, messages } = logLines()
-  const app = bareApp(t, { logger })
+  const { app, messages } = loggingApp(t)
   await app.register(cors)
   app.get('/health', { config: { noauth: true } }, handler)
   await app.register(async (child) => {
@@ -69,8 +73,7 @@ test('an uncovered route is refused, even if a guarded scope tried to write anot
 })
 
 test('with uncovered ignore, uncovered routes cause no warning', async (t) => {
-  const { logger, messages } = logLines()
-  const app = bareApp(t, { logger })
+  const { app, messages } = loggingApp(t)
   await partlyGuarded(app, 'ignore')
   await app.ready()
   assert.deepEqual(messages(40), [])
@@ -86,8 +89,7 @@ test('where everything is covered, uncovered refuse changes nothing', async (t) 
 })
 
 test('of two guarded scopes, neither complains about the routes of the other', async (t) => {
-  const { logger, messages } = logLines()
-  const app = bareApp(t, { logger })
+  const { app, messages } = loggingApp(t)
   for (const url of ['/one', '/two']) {
     await app.register(async (scope) => {
       await scope.register(tenantAuth, trusting({ uncovered: 'refuse' }))
@@ -99,8 +101,7 @@ test('of two guarded scopes, neither complains about the routes of the other', a
 })
 
 test('of two guarded scopes, one warning names the routes that neither covers', async (t) => {
-  const { logger, lines } = logLines()
-  const app = bareApp(t, { logger })
+  const { app, lines } = loggingApp(t)
   app.post('/open', handler)
   for (const url of ['/one', '/two']) {
     await app.register(async (scope) => {
@@ -113,8 +114,7 @@ test('of two guarded scopes, one warning names the routes that neither covers', 
 })
 
 test('one warning gives the number of routes written before the plugin, and the cure', async (t) => {
-  const { logger, messages, lines } = logLines()
-  const app = bareApp(t, { logger })
+  const { app, messages, lines } = loggingApp(t)
   app.post('/early', handler)
   await app.register(async (child) => void child.get('/child', handler))
   app.register(tenantAuth, trusting())
@@ -150,8 +150,7 @@ for (const [what, options] of [
   [' with a prefix', { prefix: '/api' }],
 ] as const) {
   test(`@fastify/cors${what}, which belongs before the plugin, is not called too early`, async (t) => {
-    const { logger, messages } = logLines()
-    const app = bareApp(t, { logger })
+    const { app, messages } = loggingApp(t)
     await app.register(
       async (scope) => {
         await scope.register(cors, { origin: true })

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { createHash, X509Certificate } from 'node:crypto'
-import { test } from 'node:test'
+import { type TestContext, test } from 'node:test'
 import { createTestAuthority, probe } from '../../lib/entrypoints/testing/index.ts'
 import { supportedAlgorithms } from '../../lib/identity/jwks/algorithms.ts'
 import tenantAuth, { type RouteDeclaration, resourceMetadata } from '../../lib/index.ts'
@@ -142,8 +142,9 @@ for (const [what, options, members] of METADATA) {
 }
 
 /** The schemes of a document, by the names of HTTP in lower case. */
-async function schemesOf(auth: object, config: RouteDeclaration = {}) {
+async function schemesOf(t: TestContext, auth: object, config: RouteDeclaration = {}) {
   const app = await documentedApp(
+    t,
     (own) => own.get('/menus', { config: { tenant: false, ...config } }, async () => 'ok'),
     { auth: untyped(auth) },
   )
@@ -152,7 +153,6 @@ async function schemesOf(auth: object, config: RouteDeclaration = {}) {
     ([name, scheme]) => [name, String(Object(scheme).scheme).toLowerCase()] as const,
   )
   const security = paths['/menus']?.['get']?.security ?? []
-  await app.close()
   const schemeOf = (name: string) => schemes.find(([key]) => key === name)?.[1] ?? name
   return {
     declared: schemes.map(([, scheme]) => scheme).sort(),
@@ -160,15 +160,19 @@ async function schemesOf(auth: object, config: RouteDeclaration = {}) {
   }
 }
 
-test('the document of the API names the schemes that work', async () => {
+test('the document of the API names the schemes that work', async (t) => {
   const publicUrl = PUBLIC
-  const check = await schemesOf({ confirmation: 'check', publicUrl })
+  const check = await schemesOf(t, { confirmation: 'check', publicUrl })
   assert.deepEqual(check, { declared: ['bearer', 'dpop'], used: ['bearer', 'dpop'] })
-  const refuse = await schemesOf({})
+  const refuse = await schemesOf(t, {})
   assert.deepEqual(refuse, { declared: ['bearer'], used: ['bearer'] })
-  const needed = await schemesOf({ confirmation: 'require', publicUrl })
+  const needed = await schemesOf(t, { confirmation: 'require', publicUrl })
   assert.deepEqual(needed.used, ['dpop'])
-  const route = await schemesOf({ confirmation: 'check', publicUrl }, { confirmation: 'require' })
+  const route = await schemesOf(
+    t,
+    { confirmation: 'check', publicUrl },
+    { confirmation: 'require' },
+  )
   assert.deepEqual(route.used, ['dpop'])
 })
 

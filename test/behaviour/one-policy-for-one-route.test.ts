@@ -10,6 +10,13 @@ const STRANGER = '401 ERR_AUTH_TOKEN_MISSING'
 const LACKING = '403 ERR_AUTH_RESOURCE_MISSING'
 const handler = async () => 'x'
 
+/** Registers the guard after routes that are written early, or before those that are written late. */
+async function guardAround(app: FastifyInstance, when: 'early' | 'late', write: () => void) {
+  if (when === 'early') write()
+  await app.register(tenantAuth, trusting())
+  if (when === 'late') write()
+}
+
 /**
  * Closed routes beside an open `GET /x`. A hook gives each of them a copy of the open route's
  * config.
@@ -87,9 +94,7 @@ for (const when of ['early', 'late'] as const) {
         app.get('/open', { config: { noauth: true } }, handler)
         app.get('/x', { config: { require: 'order:erase' } }, handler)
       }
-      if (when === 'early') write()
-      await app.register(tenantAuth, trusting())
-      if (when === 'late') write()
+      await guardAround(app, when, write)
       assert.equal(outcome(await app.inject('/open')), '200')
       for (const _ of [1, 2]) {
         assert.equal(outcome(await app.inject('/x')), STRANGER)
@@ -108,9 +113,7 @@ for (const when of ['early', 'late'] as const) {
         app.get('/open', { config: { noauth: true } }, handler)
         app.get('/x', { config: { require: 'order:erase' } }, handler)
       }
-      if (when === 'early') write()
-      await app.register(tenantAuth, trusting())
-      if (when === 'late') write()
+      await guardAround(app, when, write)
       assert.equal(outcome(await app.inject('/open')), '200')
       assert.equal(outcome(await app.inject('/x')), STRANGER)
       assert.equal(outcome(await app.inject({ url: '/x', headers: await as() })), LACKING)
@@ -166,9 +169,7 @@ for (const when of ['early', 'late'] as const) {
         const config = { noauth: true }
         assert.throws(() => app.route({ method: 'GET', url: '/', ...route, config, handler }))
       }
-      if (when === 'early') write()
-      await app.register(tenantAuth, trusting())
-      if (when === 'late') write()
+      await guardAround(app, when, write)
       await app.ready()
       const listed = app.authService.routes().map(({ method, url }) => `${method} ${url}`)
       assert.deepEqual(listed.sort(), ['GET /x', ...left])
@@ -300,9 +301,7 @@ for (const when of ['early', 'late'] as const) {
         app.get('/x', { config: { noauth: true }, constraints: versions.one }, handler)
         app.get('/x', { config: { require: 'order:erase' }, constraints: versions.two }, handler)
       }
-      if (when === 'early') write()
-      await app.register(tenantAuth, trusting())
-      if (when === 'late') write()
+      await guardAround(app, when, write)
       const second = { url: '/x', headers: { 'accept-version': '2.x' } }
       for (const _ of [1, 2]) assert.equal(outcome(await app.inject(second)), STRANGER)
       const user = { url: '/x', headers: { ...second.headers, ...(await as()) } }
@@ -402,9 +401,7 @@ for (const when of ['early', 'late'] as const) {
       Object.assign(shared, { require: undefined, noauth: true })
       app.get('/open', { config: shared }, handler)
     }
-    if (when === 'early') write()
-    await app.register(tenantAuth, trusting())
-    if (when === 'late') write()
+    await guardAround(app, when, write)
     const headers = await as()
     for (const url of ['/list', '/any', '/config']) {
       assert.equal(outcome(await app.inject(url)), STRANGER)

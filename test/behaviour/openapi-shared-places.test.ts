@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { test } from 'node:test'
+import { type TestContext, test } from 'node:test'
 import type { FastifyDynamicSwaggerOptions } from '@fastify/swagger'
 import type { FastifyInstance, RouteShorthandOptions } from 'fastify'
 import type { RouteDeclaration } from '../../lib/index.ts'
@@ -53,31 +53,31 @@ const both = <Item>([a, b]: readonly [Item, Item]): readonly [Item, Item][] => [
 
 /** The operation of routes that share a place. */
 async function sharedOperation(
+  t: TestContext,
   twins: readonly (Twin & { readonly config: RouteDeclaration })[],
   swagger: FastifyDynamicSwaggerOptions = {},
 ): Promise<Operation> {
   const app = await documentedApp(
+    t,
     (app) => {
       for (const { url, ...twin } of twins) app.get(url, twin, handler)
     },
     { swagger },
   )
-  const operation = operationOf(app)
-  await app.close()
-  return operation
+  return operationOf(app)
 }
 
 const open = { noauth: true }
 
 for (const [by, one, other, swagger] of SHARED) {
-  test(`An operation of routes that differ by ${by} is guarded if one of them is`, async () => {
+  test(`An operation of routes that differ by ${by} is guarded if one of them is`, async (t) => {
     for (const [first, last] of both([one, other])) {
       for (const [config, next] of both<RouteDeclaration>([open, { require: 'menu:read' }])) {
         const twins = [
           { ...first, config },
           { ...last, config: next },
         ]
-        const operation = await sharedOperation(twins, swagger)
+        const operation = await sharedOperation(t, twins, swagger)
         const order = JSON.stringify(twins)
         assert.deepEqual(operation.security, [{ bearerAuth: [] }], order)
         assert.deepEqual(Object.keys(operation.responses), ['200', '401', '403', '503'], order)
@@ -85,10 +85,10 @@ for (const [by, one, other, swagger] of SHARED) {
     }
   })
 
-  test(`An operation of routes that differ by ${by} is open if all of them are`, async () => {
+  test(`An operation of routes that differ by ${by} is open if all of them are`, async (t) => {
     for (const twins of both([one, other])) {
       const all = twins.map((twin) => ({ ...twin, config: open }))
-      const operation = await sharedOperation(all, swagger)
+      const operation = await sharedOperation(t, all, swagger)
       assert.deepEqual(operation.security, [])
       assert.deepEqual(Object.keys(operation.responses), ['200'])
     }
@@ -100,14 +100,14 @@ for (const order of [
   [1, 2, 0],
   [2, 1, 0],
 ]) {
-  test(`A client that meets the strictest of three versions meets all, in order ${order}`, async () => {
+  test(`A client that meets the strictest of three versions meets all, in order ${order}`, async (t) => {
     const declared: readonly RouteDeclaration[] = [
       open,
       { tenant: 'optional' },
       { tenant: 'required', require: 'menu:read' },
     ]
     const twins = order.map((i) => ({ ...version(i), config: declared[i] ?? open }))
-    const { security, parameters = [], responses } = await sharedOperation(twins)
+    const { security, parameters = [], responses } = await sharedOperation(t, twins)
     assert.deepEqual(security, [{ bearerAuth: [] }])
     assert.deepEqual(
       parameters.map(({ name, required }) => [name, required]),
@@ -120,10 +120,11 @@ for (const order of [
   })
 }
 
-test('A HEAD route is described by itself, beside the GET route of its url', async () => {
+test('A HEAD route is described by itself, beside the GET route of its url', async (t) => {
   for (const config of [{}, open]) {
     for (const isFirst of [true, false]) {
       const app = await documentedApp(
+        t,
         (app) => {
           const head = () => app.head('/menus', { config: open }, handler)
           if (isFirst) head()
@@ -139,14 +140,14 @@ test('A HEAD route is described by itself, beside the GET route of its url', asy
       assert.deepEqual(paths['/menus']?.['get']?.security, asGet)
       assert.deepEqual(paths['/twin']?.['head']?.security, asGet)
       assert.deepEqual(paths['/twin']?.['get']?.security, asGet)
-      await app.close()
     }
   }
 })
 
-test('A guarded operation is not shown as open because of the security in its schema', async () => {
+test('A guarded operation is not shown as open because of the security in its schema', async (t) => {
   const cookie = { type: 'apiKey', in: 'cookie', name: 'token' } as const
   const app = await documentedApp(
+    t,
     (app) => {
       app.get('/none', { schema: { security: [] } }, handler)
       app.get('/anonymous', { schema: { security: [{}] } }, handler)
@@ -174,11 +175,11 @@ test('A guarded operation is not shown as open because of the security in its sc
   ] as const) {
     assert.deepEqual(paths[path]?.['get']?.security, security, path)
   }
-  await app.close()
 })
 
-test('A path that begins with the letters of a base path leaves the others described', async () => {
+test('A path that begins with the letters of a base path leaves the others described', async (t) => {
   const app = await documentedApp(
+    t,
     (app) => {
       app.get('/v1/menus', handler)
       app.get('/v1/v1-status', handler)
@@ -188,7 +189,6 @@ test('A path that begins with the letters of a base path leaves the others descr
   const { paths } = documentOf(app)
   assert.deepEqual(Object.keys(paths), ['/menus', '/v1-status'])
   for (const { get } of Object.values(paths)) assert.deepEqual(get?.security, [{ bearerAuth: [] }])
-  await app.close()
 })
 
 const shown = { get: { responses: {} } }
@@ -202,8 +202,9 @@ const HIDDEN_TWINS: readonly (readonly [what: string, urls: readonly string[]])[
 for (const [what, hidden] of HIDDEN_TWINS) {
   for (const isHiddenOpen of [true, false]) {
     const which = isHiddenOpen ? 'open' : 'guarded'
-    test(`A path with its base path is not shown as open beside ${what}, ${which}`, async () => {
+    test(`A path with its base path is not shown as open beside ${what}, ${which}`, async (t) => {
       const app = await documentedApp(
+        t,
         (app) => {
           app.get('/api/x', { config: { noauth: !isHiddenOpen } }, handler)
           for (const url of hidden) {
@@ -224,7 +225,6 @@ for (const [what, hidden] of HIDDEN_TWINS) {
       )
       const { paths } = documentOf(app)
       assert.deepEqual(paths['/api/x']?.['get']?.security, [{ bearerAuth: [] }])
-      await app.close()
     })
   }
 }

@@ -13,6 +13,10 @@ const folder = tempFolder()
 
 const load = (options: object) => loadSettings(options)
 
+/** Options stop the boot with these parts in the message. */
+const stops = (options: object, ...parts: (string | RegExp)[]) =>
+  assert.throws(() => load(options), configError(...parts))
+
 const publicKeysUrl = 'https://a.test/keys'
 const KEYS_URL = 'publicKeysUrl (in the INI file public_keys_url)'
 const NO_KEYS = `no keys can be discovered there; give ${KEYS_URL}`
@@ -55,15 +59,12 @@ describe('one issuer without a key option', () => {
 
   test('is reported with its line in the INI file, and without what may be a secret', () => {
     const configFile = folder.write('[auth]\nissuer = https://user:secret@a.test/\n')
-    assert.throws(
-      () => load({ configFile }),
-      configError('issuer: ', 'found "https://***@a.test/"', `${configFile}, line 2`),
-    )
+    stops({ configFile }, 'issuer: ', 'found "https://***@a.test/"', `${configFile}, line 2`)
   })
 
   test('is not reported twice if a key option is wrong', () => {
-    assert.throws(() => load({ issuer: 'a', publicKeysUrl: 'b' }), configError(/^publicKeysUrl.*$/))
-    assert.throws(() => load({ issuer: '', realm: 'a' }), configError(/^issuer: .*$/))
+    stops({ issuer: 'a', publicKeysUrl: 'b' }, /^publicKeysUrl.*$/)
+    stops({ issuer: '', realm: 'a' }, /^issuer: .*$/)
   })
 })
 
@@ -71,12 +72,10 @@ describe('several in the option issuer', () => {
   const issuer = ['https://a.test', 'https://b.test']
 
   test('stop the boot without a key option', () => {
-    assert.throws(
-      () => load({ issuer }),
-      configError(
-        `issuer: expected ${KEYS_URL} beside several issuers, which share one key set, found none`,
-        'issuers (in the INI file [auth.NAME])',
-      ),
+    stops(
+      { issuer },
+      `issuer: expected ${KEYS_URL} beside several issuers, which share one key set, found none`,
+      'issuers (in the INI file [auth.NAME])',
     )
   })
 
@@ -95,8 +94,8 @@ describe('issuers beside an option for one issuer', () => {
   ] as const) {
     test(`stop the boot: ${option}`, () => {
       const both = `${option}: expected ${option} or issuers, found both (option): each issuer of a list has its own`
-      assert.throws(() => load({ ...listOf({}), [option]: value }), configError(both))
-      assert.throws(() => load({ issuers: () => null, [option]: value }), configError(both))
+      stops({ ...listOf({}), [option]: value }, both)
+      stops({ issuers: () => null, [option]: value }, both)
     })
   }
 
@@ -105,9 +104,9 @@ describe('issuers beside an option for one issuer', () => {
     const sections = `[auth.acme]\n${rules}[auth]\n`
     const both = folder.write(`${sections}issuer = https://b.test\n`)
     const expected = 'issuer: expected issuer or [auth.acme], found both'
-    assert.throws(() => load({ configFile: both }), configError(expected, `${both}, line 6`))
+    stops({ configFile: both }, expected, `${both}, line 6`)
     const configFile = folder.write(sections)
-    assert.throws(() => load({ configFile, issuer: 'https://b.test' }), configError(expected))
+    stops({ configFile, issuer: 'https://b.test' }, expected)
     const one = folder.write('[auth]\nissuer = https://b.test\n')
     const inCode = configError('issuer: expected issuer or issuers, found both', `${one}, line 2`)
     assert.throws(() => load({ configFile: one, ...listOf({}) }), inCode)
@@ -163,7 +162,7 @@ describe('the rules of an issuer', () => {
   ] as const) {
     test(`stop the boot: ${name}`, () => {
       const parts = typeof message === 'string' ? `issuers[0].${message}` : message
-      assert.throws(() => load(listOf(rules)), configError(parts, '(option)'))
+      stops(listOf(rules), parts, '(option)')
     })
   }
 
@@ -178,7 +177,7 @@ describe('the rules of an issuer', () => {
         ['', 'found "" (option)'],
       ] as const) {
         const key = `issuers[0].${member}: expected `
-        assert.throws(() => load(listOf({ [member]: value })), configError(key, found))
+        stops(listOf({ [member]: value }), key, found)
       }
     })
   }
@@ -191,9 +190,9 @@ describe('the rules of an issuer', () => {
     test(`stop the boot without ${member}`, () => {
       const { [member]: _, ...rules } = { issuer: 'https://a.test', tenants: '*', audience: 'api' }
       const message = `issuers[0].${member}: expected ${expected}, found none (option)`
-      assert.throws(() => load({ issuers: [rules] }), configError(message))
+      stops({ issuers: [rules] }, message)
       const inherited = Object.assign(Object.create({ [member]: '*' }), rules)
-      assert.throws(() => load({ issuers: [inherited] }), configError(message))
+      stops({ issuers: [inherited] }, message)
     })
   }
 
@@ -202,20 +201,20 @@ describe('the rules of an issuer', () => {
     const value = { value: '*', configurable: true, writable: true }
     Object.defineProperty(Object.prototype, 'tenants', value)
     const issuers = [{ issuer: 'https://a.test', audience: 'a' }]
-    assert.throws(() => load({ issuers }), configError('issuers[0].tenants: ', 'found none'))
+    stops({ issuers }, 'issuers[0].tenants: ', 'found none')
   })
 
   test('need no audience where the option gives one, and say so', () => {
     const issuers = [{ issuer: 'https://a.test', tenants: '*' }]
     load({ issuers, audience: 'api' })
-    assert.throws(() => load({ issuers }), configError('as the option audience for all issuers'))
-    assert.throws(() => load({ issuers, audience: 7 }), configError(/^audience: .*$/))
+    stops({ issuers }, 'as the option audience for all issuers')
+    stops({ issuers, audience: 7 }, /^audience: .*$/)
   })
 
   for (const issuer of NOT_DISCOVERED) {
     test(`stop the boot where there are no keys to be had: ${issuer}`, () => {
       const message = 'issuers[0].issuer: expected an https URL (http on loopback)'
-      assert.throws(() => load(listOf({ issuer })), configError(message, NO_KEYS))
+      stops(listOf({ issuer }), message, NO_KEYS)
       load(listOf({ issuer, publicKeysUrl }))
       load(listOf({ issuer, publicKeys }))
     })
@@ -224,9 +223,9 @@ describe('the rules of an issuer', () => {
   test('stop the boot for the same issuer twice, and not for one that is spelt in another way', () => {
     const rules = { tenants: '*', audience: 'api' }
     const list = (...names: string[]) => names.map((issuer) => ({ ...rules, issuer }))
-    assert.throws(
-      () => load({ issuers: list('https://a.test', 'https://b.test', 'https://a.test') }),
-      configError('issuers[2].issuer: expected each issuer once, found "https://a.test" again'),
+    stops(
+      { issuers: list('https://a.test', 'https://b.test', 'https://a.test') },
+      'issuers[2].issuer: expected each issuer once, found "https://a.test" again',
     )
     load({ issuers: list('https://a.test', 'https://a.test/', 'https://A.test') })
   })
@@ -237,8 +236,8 @@ describe('the rules of an issuer', () => {
   })
 
   test('stop the boot in dev mode too, where they are not used', () => {
-    assert.throws(() => load({ ...listOf({ tenants: 7 }), devMode: true }), configError('tenants'))
-    assert.throws(() => load({ ...listOf({ issuer: 'a' }), devMode: true }), configError(NO_KEYS))
+    stops({ ...listOf({ tenants: 7 }), devMode: true }, 'tenants')
+    stops({ ...listOf({ issuer: 'a' }), devMode: true }, NO_KEYS)
     assert.deepEqual(load({ ...listOf({}), devMode: true }).issuers, [])
   })
 

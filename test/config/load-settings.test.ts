@@ -3,13 +3,12 @@ import { existsSync } from 'node:fs'
 import { dirname, join, relative, resolve } from 'node:path'
 import { describe, test } from 'node:test'
 import { runInNewContext } from 'node:vm'
-import Fastify from 'fastify'
 import { loadMockUser, loadSettings } from '../../lib/config/load-settings.ts'
 import { Options } from '../../lib/config/options.ts'
 import { Problems } from '../../lib/config/problems.ts'
 import tenantAuth, { AuthService, type UserInfo } from '../../lib/index.ts'
 import { configError } from '../helpers/app/config-error.ts'
-import { authority } from '../helpers/app/guarded-app.ts'
+import { authority, bareApp } from '../helpers/app/guarded-app.ts'
 import { OPTION_TABLE } from '../helpers/app/option-table.ts'
 import { tempFolder } from '../helpers/documents/temp-folder.ts'
 
@@ -19,6 +18,10 @@ const load = (options: object) => loadSettings(options)
 const SECRET = 'correct-horse-battery-dora'
 const GO = 'opaqueToken: sharedSecret(…) of fastify-tenant-auth/introspection'
 const loadIni = (text: string) => load({ configFile: folder.write(text) })
+
+/** Options stop the boot with these parts in the message. */
+const stops = (options: object, ...parts: (string | RegExp)[]) =>
+  assert.throws(() => load(options), configError(...parts))
 
 describe('who gives an option', () => {
   test('file and code are put together, option by option', () => {
@@ -38,11 +41,13 @@ describe('who gives an option', () => {
 
   test('a bad value in the file is refused even if code gives a good one', () => {
     const configFile = folder.write('[auth]\nrealm = é\n')
-    assert.throws(() => load({ configFile, realm: 'notes' }), configError('realm: ', 'line 2'))
+    stops({ configFile, realm: 'notes' }, 'realm: ', 'line 2')
     const empty = folder.write('[implies]\nmenu:edit =\n')
-    assert.throws(
-      () => load({ configFile: empty, implies: { 'menu:edit': ['menu:read'] } }),
-      configError('[implies]: ', 'found menu:edit: [] (', 'line 2'),
+    stops(
+      { configFile: empty, implies: { 'menu:edit': ['menu:read'] } },
+      '[implies]: ',
+      'found menu:edit: [] (',
+      'line 2',
     )
   })
 
@@ -68,10 +73,9 @@ describe('who gives an option', () => {
       assert.throws(seen, configError(`issuers[0]: ${message} (option)`))
     })
 
-    test(`${what} is refused by the plugin, too`, async () => {
-      const app = Fastify()
+    test(`${what} is refused by the plugin, too`, async (t) => {
+      const app = bareApp(t)
       await assert.rejects(async () => app.register(tenantAuth, options), configError(message))
-      await app.close()
     })
   }
 
@@ -154,8 +158,7 @@ describe('misspelt names', () => {
   }
 
   test('an unknown option is refused even if it is undefined', () => {
-    const seen = () => load({ isuer: undefined })
-    assert.throws(seen, configError('isuer: expected issuer, found "isuer"'))
+    stops({ isuer: undefined }, 'isuer: expected issuer, found "isuer"')
   })
 
   const inFile = [
@@ -178,13 +181,11 @@ describe('misspelt names', () => {
   for (const key of inFile) {
     test(`refuses the key ${key} of [auth]`, () => {
       const configFile = folder.write(`[auth]\nrealm = x\n${key} = yes\n`)
-      assert.throws(
-        () => load({ configFile }),
-        configError(
-          `${key}: expected `,
-          /: expected (?:\w+|one of public_keys_url, .*|it in code|.* [[]\w+(?:\.NAME)?\].*), found "/,
-          `${configFile}, line 3`,
-        ),
+      stops(
+        { configFile },
+        `${key}: expected `,
+        /: expected (?:\w+|one of public_keys_url, .*|it in code|.* [[]\w+(?:\.NAME)?\].*), found "/,
+        `${configFile}, line 3`,
       )
     })
   }
@@ -268,7 +269,7 @@ describe('the configFile option', () => {
   ] as const) {
     test(`cannot be ${found}`, () => {
       const message = `configFile: expected a path, found ${found} (option)`
-      assert.throws(() => load({ configFile: value }), configError(message))
+      stops({ configFile: value }, message)
     })
   }
 
@@ -312,18 +313,16 @@ describe('dev mode if NODE_ENV is production', () => {
 
   test('is refused in code', (t) => {
     inProduction(t)
-    assert.throws(
-      () => load({ devMode: true }),
-      configError(
-        'devMode: expected no dev mode where NODE_ENV is production, found true (option)',
-      ),
+    stops(
+      { devMode: true },
+      'devMode: expected no dev mode where NODE_ENV is production, found true (option)',
     )
   })
 
   for (const value of ['production ', 'Production']) {
     test(`is refused if it is ${JSON.stringify(value)}`, (t) => {
       inProduction(t, value)
-      assert.throws(() => load({ devMode: true }), configError('devMode: '))
+      stops({ devMode: true }, 'devMode: ')
     })
   }
 
@@ -370,11 +369,9 @@ describe('a name with a small mistake', () => {
     ['domain', 'issuer'],
   ] as const) {
     test(`${JSON.stringify(name)} is shown with ${nearest} alone`, () => {
-      assert.throws(
-        () => load({ [name]: 'a' }),
-        configError(
-          `: expected ${nearest}, found "${name.replace('\u200b', '\\u200b')}" (option): did`,
-        ),
+      stops(
+        { [name]: 'a' },
+        `: expected ${nearest}, found "${name.replace('\u200b', '\\u200b')}" (option): did`,
       )
     })
   }
@@ -442,19 +439,18 @@ describe('a name with a small mistake', () => {
   ] as const) {
     test(`a shared secret in ${what} is not shown`, () => {
       const isHidden = ({ message }: Error) => !message.includes(SECRET)
-      assert.throws(() => load(options), configError(...parts))
+      stops(options, ...parts)
       assert.throws(() => load(options), isHidden)
     })
   }
 
   test('publicKeys of an environment variable that is missing are shown as such', () => {
     const message = 'found undefined (option): is an environment variable missing?'
-    assert.throws(() => load({ publicKeys: undefined }), configError('publicKeys: ', message))
+    stops({ publicKeys: undefined }, 'publicKeys: ', message)
   })
 
   test('a letter that looks like another is shown by its number', () => {
-    const seen = () => load({ '\u0456ssuer': 'a' })
-    assert.throws(seen, configError('\\u0456ssuer: expected issuer, '))
+    stops({ '\u0456ssuer': 'a' }, '\\u0456ssuer: expected issuer, ')
   })
 })
 
@@ -470,29 +466,24 @@ test('a value whose cure is known is refused with it', () => {
     ],
     [{ checks: { fits: () => true, own: true } }, 'found an object (option): look at own'],
   ]
-  for (const [options, found] of cures) assert.throws(() => load(options), configError(found))
+  for (const [options, found] of cures) stops(options, found)
 })
 
 test('the cure of a text in code is not that of a file', () => {
   for (const value of ['1e3', '.5', '0x10']) {
     const file = folder.write(`[auth]\nkeys_max_age = ${value}\n`)
     const message = new RegExp(`found "${value}" \\([^)]*, line 2\\)$`)
-    assert.throws(
-      () => load({ configFile: file }),
-      configError('keys_max_age: expected seconds from 0', message),
-    )
+    stops({ configFile: file }, 'keys_max_age: expected seconds from 0', message)
   }
 })
 
 describe('an option that is undefined', () => {
   for (const { option, kind } of OPTION_TABLE) {
     test(`is refused: ${option}`, () => {
-      assert.throws(
-        () => load({ [option]: undefined }),
-        configError(
-          `${option}: expected ${kind.expected}`,
-          ', found undefined (option): is an environment variable missing?',
-        ),
+      stops(
+        { [option]: undefined },
+        `${option}: expected ${kind.expected}`,
+        ', found undefined (option): is an environment variable missing?',
       )
     })
   }
@@ -500,16 +491,15 @@ describe('an option that is undefined', () => {
   test('is refused within a list', () => {
     const message = 'found ["a", undefined] (option): is an environment variable missing?'
     for (const option of ['issuer', 'audience', 'algorithms', 'tokenTypes', 'tenants']) {
-      assert.throws(() => load({ [option]: ['a', undefined] }), configError(`${option}: `, message))
-      assert.throws(() => load({ [option]: ['a', ''] }), configError('found ["a", ""] (option)'))
-      const seen = () => load({ [option]: new Array(1) })
-      assert.throws(seen, configError('found [undefined] (option)'))
+      stops({ [option]: ['a', undefined] }, `${option}: `, message)
+      stops({ [option]: ['a', ''] }, 'found ["a", ""] (option)')
+      stops({ [option]: new Array(1) }, 'found [undefined] (option)')
     }
   })
 
   test('is refused even if the INI file gives it', () => {
     const configFile = folder.write('[auth]\nissuer = a\n')
-    assert.throws(() => load({ configFile, issuer: undefined }), configError('issuer: '))
+    stops({ configFile, issuer: undefined }, 'issuer: ')
   })
 })
 
@@ -543,8 +533,7 @@ test('all problems are shown at once, each on its line, those of the file first'
 
 test('the problems of a mock user are shown with the others', () => {
   const devUserInfoPath = folder.write('{}')
-  const seen = () => load({ devMode: true, devUserInfoPath, realm: 7 })
-  assert.throws(seen, configError(/^realm: .*\ndevUserInfoPath: .*$/))
+  stops({ devMode: true, devUserInfoPath, realm: 7 }, /^realm: .*\ndevUserInfoPath: .*$/)
 })
 
 test('of thousands of problems the first are shown, and how many more there are', () => {
@@ -584,8 +573,7 @@ describe('a key set that cannot be used', () => {
     ['a list of keys', [{ kty: 'EC' }], /found a list: \S.*/],
   ] as const) {
     test(`is shown with the reason: ${name}`, () => {
-      const seen = () => load({ publicKeys })
-      assert.throws(seen, configError('publicKeys: expected a JWK set', reason))
+      stops({ publicKeys }, 'publicKeys: expected a JWK set', reason)
     })
   }
 })

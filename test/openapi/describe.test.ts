@@ -19,8 +19,8 @@ function write(app: FastifyInstance): void {
 
 for (const side of SIDES) {
   for (const version of ['3.0.3', '3.1.0']) {
-    test(`A document of OpenAPI ${version} is valid, JSON and YAML, with @fastify/swagger ${side} the guard`, async () => {
-      const app = await documentedApp(write, {
+    test(`A document of OpenAPI ${version} is valid, JSON and YAML, with @fastify/swagger ${side} the guard`, async (t) => {
+      const app = await documentedApp(t, write, {
         side,
         auth: { tenants: ['lazy-raccoon'] },
         swagger: { openapi: { openapi: version, info } },
@@ -34,17 +34,15 @@ for (const side of SIDES) {
       assert.deepEqual(parse(app.swagger({ yaml: true })), document)
       const result = await new Validator().validate(JSON.parse(JSON.stringify(document)))
       assert.deepEqual(result, { valid: true })
-      await app.close()
     })
   }
 }
 
-test('The schema of errors is the body of a refusal', async () => {
-  const app = await documentedApp(write)
+test('The schema of errors is the body of a refusal', async (t) => {
+  const app = await documentedApp(t, write)
   const { schemas = {} } = documentOf(app).components
   const refusal = (await app.inject('/lazy-raccoon/menus')).json()
   assert.deepEqual(Object.keys(Object(schemas['AuthError']).properties), Object.keys(refusal))
-  await app.close()
 })
 
 const own = { type: 'object', properties: { reason: { type: 'string' } }, description: 'Our own' }
@@ -54,8 +52,8 @@ for (const [key, kept] of [
   ['4xx', ['503', '4XX']],
   ['default', ['default']],
 ] as const) {
-  test(`An application's own answer ${key} stands in place of ours`, async () => {
-    const { responses } = await documentedRoute((app) =>
+  test(`An application's own answer ${key} stands in place of ours`, async (t) => {
+    const { responses } = await documentedRoute(t, (app) =>
       app.get('/menus', { schema: { response: { [key]: own } } }, handler),
     )
     assert.deepEqual(Object.keys(responses), kept)
@@ -67,9 +65,10 @@ const apiKey = { type: 'apiKey', in: 'header', name: 'x-key' } as const
 const jwt = { type: 'http', scheme: 'Bearer', description: 'Our own' } as const
 const cookie = { type: 'apiKey', in: 'cookie', name: 'token' } as const
 
-test("An operation's own security is kept", async () => {
+test("An operation's own security is kept", async (t) => {
   const components = { securitySchemes: { apiKey } }
   const app = await documentedApp(
+    t,
     (app) => {
       const schema = { security: [{ apiKey: [] }] }
       app.get('/closed', { schema }, handler)
@@ -80,7 +79,6 @@ test("An operation's own security is kept", async () => {
   const { paths } = documentOf(app)
   assert.deepEqual(paths['/closed']?.['get']?.security, [{ apiKey: [] }])
   assert.deepEqual(paths['/open']?.['get']?.security, [{ apiKey: [] }])
-  await app.close()
 })
 
 const SECURITY = [
@@ -108,9 +106,9 @@ const SECURITY = [
 ]
 
 for (const { of, schemes, security, auth, found } of SECURITY) {
-  test(`A document that asks for ${of} everywhere still asks for it`, async () => {
+  test(`A document that asks for ${of} everywhere still asks for it`, async (t) => {
     const components = { securitySchemes: schemes }
-    const app = await documentedApp(write, {
+    const app = await documentedApp(t, write, {
       auth,
       swagger: { openapi: { openapi: '3.1.0', info, components, security } },
     })
@@ -118,14 +116,13 @@ for (const { of, schemes, security, auth, found } of SECURITY) {
     assert.deepEqual(paths['/orders']?.['post']?.security, found)
     assert.deepEqual(paths['/health']?.['get']?.security, [])
     assert.ok(!app.swagger({ yaml: true }).includes('&'), 'no alias')
-    await app.close()
   })
 }
 
-test("An application's own bearer scheme is used, and its other components are kept", async () => {
+test("An application's own bearer scheme is used, and its other components are kept", async (t) => {
   const bearerAuth = apiKey
   const AuthError = { type: 'object', properties: { ours: { type: 'string' } } } as const
-  const app = await documentedApp(write, {
+  const app = await documentedApp(t, write, {
     swagger: {
       openapi: {
         openapi: '3.1.0',
@@ -142,11 +139,11 @@ test("An application's own bearer scheme is used, and its other components are k
   assert.deepEqual(components['schemas']?.['AuthError'], AuthError)
   const refused = paths['/news']?.['get']?.responses['401']?.content?.['application/json']
   assert.deepEqual(refused?.schema, { $ref: '#/components/schemas/AuthError_' })
-  await app.close()
 })
 
-test('Methods that OpenAPI 3.2 keeps apart are described like all others', async () => {
+test('Methods that OpenAPI 3.2 keeps apart are described like all others', async (t) => {
   const app = await documentedApp(
+    t,
     (app) => {
       app.addHttpMethod('PURGE')
       app.route({ method: 'PURGE', url: '/menus', handler })
@@ -155,5 +152,4 @@ test('Methods that OpenAPI 3.2 keeps apart are described like all others', async
   )
   const { additionalOperations } = documentOf(app).paths['/menus'] ?? {}
   assert.deepEqual(Object(additionalOperations).PURGE.security, [{ bearerAuth: [] }])
-  await app.close()
 })

@@ -13,6 +13,7 @@ import {
 } from '../../lib/openapi/match-routes.ts'
 import { readDeclaration } from '../../lib/routes/declaration.ts'
 import { compilePolicy } from '../../lib/routes/policy.ts'
+import { bareApp } from '../helpers/app/guarded-app.ts'
 import { PROPERTY_SEED } from '../helpers/arbitraries/property.ts'
 import { documentedApp, documentOf, type Operation } from '../helpers/documents/documented.ts'
 
@@ -70,16 +71,15 @@ function assertDescribed(operations: readonly [string, Operation][]): void {
   }
 }
 
-test('Every form of a path is found in the document, except hidden routes', async () => {
-  const app = await documentedApp(write)
+test('Every form of a path is found in the document, except hidden routes', async (t) => {
+  const app = await documentedApp(t, write)
   const operations = operationsOf(app)
   assert.equal(operations.length, PATHS.length + 3)
   assertDescribed(operations)
-  await app.close()
 })
 
-test('Early routes are described as guarded, with their tenant if the path has one', async () => {
-  const app = Fastify()
+test('Early routes are described as guarded, with their tenant if the path has one', async (t) => {
+  const app = bareApp(t)
   await app.register(swagger, {
     openapi: { openapi: '3.1.0', info: { title: 'test', version: '1' } },
     transformObject: (given) =>
@@ -92,11 +92,10 @@ test('Early routes are described as guarded, with their tenant if the path has o
   const operations = operationsOf(app)
   assert.equal(operations.length, PATHS.length + 3)
   assertDescribed(operations)
-  await app.close()
 })
 
-test('A path that a transform has changed is not found; one that is renamed afterwards is', async () => {
-  const app = Fastify()
+test('A path that a transform has changed is not found; one that is renamed afterwards is', async (t) => {
+  const app = bareApp(t)
   await app.register(swagger, {
     openapi: { openapi: '3.1.0', info: { title: 'test', version: '1' } },
     transform: ({ schema, url }) => ({ schema, url: url.replace('/early', '') }),
@@ -120,11 +119,10 @@ test('A path that a transform has changed is not found; one that is renamed afte
     'get /menu': undefined,
     'get /orders': [{ bearerAuth: [] }],
   })
-  await app.close()
 })
 
-test('Only what the guard covers is described', async () => {
-  const app = Fastify()
+test('Only what the guard covers is described', async (t) => {
+  const app = bareApp(t)
   await app.register(swagger, { openapi: { info: { title: 'test', version: '1' } } })
   const { options } = await createTestAuthority()
   const auth = new AuthService({ ...options, uncovered: 'ignore' })
@@ -141,7 +139,6 @@ test('Only what the guard covers is described', async () => {
   assert.equal('security' in Object(paths['/open']?.['get']), false)
   assert.deepEqual(paths['/closed']?.['get']?.security, [{ bearerAuth: [] }])
   assert.deepEqual(paths['/docs']?.['get']?.security, [])
-  await app.close()
 })
 
 test('One of several applications with the same paths may be selected', async () => {
@@ -162,9 +159,9 @@ test('One of several applications with the same paths may be selected', async ()
   await Promise.all([open?.close(), closed?.close()])
 })
 
-test('A document that is written before ready is described too', async () => {
+test('A document that is written before ready is described too', async (t) => {
   const { options } = await createTestAuthority()
-  const app = Fastify()
+  const app = bareApp(t)
   let paths = {}
   app.addHook('onReady', async () => {
     const get = { responses: {} }
@@ -181,16 +178,14 @@ test('A document that is written before ready is described too', async () => {
       ['/closed', [{ bearerAuth: [] }]],
     ],
   )
-  await app.close()
 })
 
-test('An unfinished document is described as far as it goes', async () => {
-  const app = await documentedApp(write)
+test('An unfinished document is described as far as it goes', async (t) => {
+  const app = await documentedApp(t, write)
   const servers = [{ url: 'relative' }, { url: '/' }]
   assert.deepEqual(Object(app.authService.openapi({ servers })).paths, {})
   const { paths } = app.authService.openapi({ servers, paths: { '/menus': { get: {} } } })
   assert.deepEqual(Object.keys(Object(paths['/menus'].get).responses), ['401', '503'])
-  await app.close()
 })
 
 const info = { title: 'test', version: '1' }

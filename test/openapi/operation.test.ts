@@ -46,8 +46,9 @@ const CASES: readonly [when: string, particulars: Particulars, answers: string][
 ]
 
 for (const [when, { url = '/menus', config = {}, auth = {} }, answers] of CASES) {
-  test(`A route that ${when} is answered with ${answers}`, async () => {
+  test(`A route that ${when} is answered with ${answers}`, async (t) => {
     const { responses } = await documentedRoute(
+      t,
       (app) => app.get(url, { config }, async () => 'ok'),
       { auth },
     )
@@ -55,9 +56,11 @@ for (const [when, { url = '/menus', config = {}, auth = {} }, answers] of CASES)
   })
 }
 
-test('The 401 of a route says which login it wants, and that of another one does not', async () => {
+test('The 401 of a route says which login it wants, and that of another one does not', async (t) => {
   const said = async (config: RouteDeclaration) => {
-    const { responses } = await documentedRoute((app) => app.get('/x', { config }, async () => 'x'))
+    const { responses } = await documentedRoute(t, (app) =>
+      app.get('/x', { config }, async () => 'x'),
+    )
     return responses['401']?.description
   }
   const plain = 'An access token is required, or is not valid'
@@ -73,16 +76,16 @@ for (const [require, words] of [
   [{ any: ['a:b', 'c:d'] }, 'It requires a:b or c:d'],
   [{ by: () => 'a:b', among: ['a:b', 'c:d'] }, 'By the request it requires of a:b, c:d'],
 ] as const) {
-  test(`The 403 of a route says: ${words}`, async () => {
-    const { responses } = await documentedRoute((app) =>
+  test(`The 403 of a route says: ${words}`, async (t) => {
+    const { responses } = await documentedRoute(t, (app) =>
       app.get('/x', { config: { require } }, async () => 'x'),
     )
     assert.equal(responses['403']?.description?.split('. ')[1], words)
   })
 }
 
-test('An answer names the schema of errors, and its header', async () => {
-  const { responses } = await documentedRoute((app) => app.get('/:tenant', async () => 'ok'))
+test('An answer names the schema of errors, and its header', async (t) => {
+  const { responses } = await documentedRoute(t, (app) => app.get('/:tenant', async () => 'ok'))
   for (const status of ['400', '401', '403', '503']) {
     const schema = responses[status]?.content?.['application/json']?.schema
     assert.deepEqual(schema, { $ref: '#/components/schemas/AuthError' }, status)
@@ -164,8 +167,9 @@ const PARAMETERS: readonly [when: string, particulars: Particulars, ...parameter
 
 for (const [when, particulars, ...parameters] of PARAMETERS) {
   const { url = '/', config = {}, schema = {}, auth = {} } = particulars
-  test(`The parameters are [${parameters}] where ${when}`, async () => {
+  test(`The parameters are [${parameters}] where ${when}`, async (t) => {
     const { parameters: found = [] } = await documentedRoute(
+      t,
       (app) => app.get(url, { config, schema }, async () => 'ok'),
       { auth },
     )
@@ -174,9 +178,9 @@ for (const [when, particulars, ...parameters] of PARAMETERS) {
   })
 }
 
-test("A route's own tenant parameter keeps what the route says of it", async () => {
+test("A route's own tenant parameter keeps what the route says of it", async (t) => {
   const own = { type: 'string', pattern: '^[a-z-]+$', description: 'Whose menu' }
-  const { parameters } = await documentedRoute((app) =>
+  const { parameters } = await documentedRoute(t, (app) =>
     app.get(
       '/menus',
       {
@@ -192,8 +196,8 @@ test("A route's own tenant parameter keeps what the route says of it", async () 
   ])
 })
 
-test('A tenant parameter around an operation, or under a name, is not repeated', async () => {
-  const app = await documentedApp((app) => {
+test('A tenant parameter around an operation, or under a name, is not repeated', async (t) => {
+  const app = await documentedApp(t, (app) => {
     app.get('/around', { config: { tenant: true } }, async () => 'ok')
     app.get('/named', { config: { tenant: true } }, async () => 'ok')
   })
@@ -214,5 +218,4 @@ test('A tenant parameter around an operation, or under a name, is not repeated',
     { $ref: '#/components/parameters/Tenant' },
   ])
   assert.deepEqual(Object.keys(documentOf(app).paths), ['/around', '/named'])
-  await app.close()
 })

@@ -27,8 +27,8 @@ function write(app: FastifyInstance): void {
   app.get('/:tenant', { schema: { params: object, querystring: object } }, handler)
 }
 
-test("A refusal's body is what the application's schema says, and otherwise has all of its members", async () => {
-  const app = await documentedApp(write)
+test("A refusal's body is what the application's schema says, and otherwise has all of its members", async (t) => {
+  const app = await documentedApp(t, write)
   app.swagger()
   for (const [url, members] of [
     ['/own', ['message']],
@@ -37,17 +37,15 @@ test("A refusal's body is what the application's schema says, and otherwise has 
   ] as const) {
     assert.deepEqual(Object.keys((await app.inject(url)).json()), members, url)
   }
-  await app.close()
 })
 
-test("A handler's own body with one of our statuses is sent whole", async () => {
+test("A handler's own body with one of our statuses is sent whole", async (t) => {
   const authority = await createTestAuthority()
-  const app = await documentedApp(write, { auth: authority.options })
+  const app = await documentedApp(t, write, { auth: authority.options })
   app.swagger()
   const response = await app.inject({ url: '/full', headers: await authority.headers() })
   assert.equal(response.statusCode, 503)
   assert.deepEqual(response.json(), { queue: 7 })
-  await app.close()
 })
 
 /** What Fastify compiles for these routes, and which schemas they have in the end. */
@@ -75,12 +73,11 @@ class Watch {
 }
 
 for (const side of SIDES) {
-  test(`No route gets a schema or more to compile, with @fastify/swagger ${side} the guard`, async () => {
+  test(`No route gets a schema or more to compile, with @fastify/swagger ${side} the guard`, async (t) => {
     const guarded = new Watch()
-    const app = await documentedApp((app) => guarded.write(app), { side })
+    const app = await documentedApp(t, (app) => guarded.write(app), { side })
     app.swagger()
     app.swagger({ yaml: true })
-    await app.close()
 
     const unguarded = new Watch()
     const plain = Fastify()

@@ -1,8 +1,9 @@
+import type { TestContext } from 'node:test'
 import swagger, { type FastifyDynamicSwaggerOptions } from '@fastify/swagger'
-import Fastify, { type FastifyInstance } from 'fastify'
-import { createTestAuthority } from '../../../lib/entrypoints/testing/index.ts'
+import type { FastifyInstance } from 'fastify'
 import tenantAuth, { type AuthOptions } from '../../../lib/index.ts'
 import type { Side } from '../app/beside.ts'
+import { bareApp, trusting } from '../app/guarded-app.ts'
 
 /** An Operation Object, with the parts that the tests read. */
 export interface Operation {
@@ -36,13 +37,16 @@ export interface DocumentedOptions {
   readonly swagger?: FastifyDynamicSwaggerOptions
 }
 
-/** An application that documents itself, with @fastify/swagger on one side of the guard. */
+/**
+ * An application that documents itself, with @fastify/swagger on one side of the guard. It is closed
+ * with its test.
+ */
 export async function documentedApp(
+  t: TestContext,
   routes: (app: FastifyInstance) => unknown,
   { side = 'before', auth = {}, swagger: own = {} }: DocumentedOptions = {},
 ): Promise<FastifyInstance> {
-  const authority = await createTestAuthority()
-  const app = Fastify()
+  const app = bareApp(t)
   const document = () =>
     app.register(swagger, {
       openapi: { openapi: '3.1.0', info: { title: 'test', version: '1' } },
@@ -53,7 +57,7 @@ export async function documentedApp(
       ...own,
     })
   if (side === 'before') await document()
-  await app.register(tenantAuth, { ...authority.options, ...auth })
+  await app.register(tenantAuth, trusting(auth))
   if (side === 'after') await document()
   await routes(app)
   await app.ready()
@@ -67,12 +71,11 @@ export function documentOf(app: FastifyInstance): OpenapiDocument {
 
 /** The one operation of an application with one route. */
 export async function documentedRoute(
+  t: TestContext,
   route: (app: FastifyInstance) => unknown,
   options: DocumentedOptions = {},
 ): Promise<Operation> {
-  const app = await documentedApp(route, options)
-  const { paths } = documentOf(app)
-  await app.close()
+  const { paths } = documentOf(await documentedApp(t, route, options))
   const [operation] = Object.values(paths).flatMap((item) => Object.values(item))
   if (operation === undefined) throw new Error('expected one operation, found none')
   return operation

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, type TestContext, test } from 'node:test'
-import Fastify, { type FastifyInstance } from 'fastify'
+import type { FastifyInstance } from 'fastify'
 import tenantAuth, { type AuthOptions, errors } from '../../../lib/index.ts'
 import { bareApp } from '../../helpers/app/guarded-app.ts'
 import { logLines } from '../../helpers/app/log-lines.ts'
@@ -119,12 +119,11 @@ test('a required tenant is required', async (t) => {
   assert.equal((await app.inject('/required?tenant=zoo')).json().tenant, 'zoo')
 })
 
-test('a required tenant without a source stops the boot here too', async () => {
-  const app = Fastify()
+test('a required tenant without a source stops the boot here too', async (t) => {
+  const app = bareApp(t)
   await app.register(tenantAuth, { ...DEV, multitenancy: false })
   app.get('/required', { config: { tenant: 'required' } }, echo)
   await assert.rejects(async () => app.ready(), errors.ERR_AUTH_ROUTE_INVALID)
-  await app.close()
 })
 
 test('no URL is asked, for keys or for tenants', async (t) => {
