@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import type { AuthOptions } from '../../lib/index.ts'
-import { publishKeys } from '../helpers/servers/published-keys.ts'
-import { forge, forgeKey } from '../helpers/tokens/forge.ts'
+import { askedServer } from '../helpers/servers/asked-server.ts'
+import { type ForgeKey, forge, forgeKey } from '../helpers/tokens/forge.ts'
 import {
   assertTokenRefused,
   goodClaims,
@@ -13,6 +13,12 @@ import {
 
 const OTHER = forgeKey('ES256', 'other')
 const NOW = 1_800_000_000
+
+/** A JWKS endpoint. */
+const publishing = (keys: () => ForgeKey[]) =>
+  askedServer((_request, response) => {
+    response.end(JSON.stringify({ keys: keys().map(({ publicJwk }) => publicJwk) }))
+  })
 
 /** A probe that counts verified tokens: mapClaims is asked once for each. */
 async function startCounting(t: TestContext, options: AuthOptions = {}) {
@@ -38,7 +44,7 @@ test('a token is verified once, and another token with the same claims is verifi
 })
 
 test('requests with one token that wait for its keys together map its claims once', async (t) => {
-  const { url: publicKeysUrl } = await publishKeys(KEY)
+  const { url: publicKeysUrl } = await publishing(() => [KEY])
   const { ask, verified } = await startCounting(t, { publicKeysUrl })
   const token = goodToken()
   const responses = await Promise.all([1, 2, 3, 4, 5].map(() => ask(token)))
@@ -131,25 +137,26 @@ test('the tenant is decided for each request, cached token or not', async (t) =>
 })
 
 test('the cache is emptied when the key set changes, but not when the same keys come again', async (t) => {
-  const published = await publishKeys(KEY)
-  const { ask, service, verified } = await startCounting(t, { publicKeysUrl: published.url })
+  let keys = [KEY]
+  const { url: publicKeysUrl } = await publishing(() => keys)
+  const { ask, service, verified } = await startCounting(t, { publicKeysUrl })
   const token = goodToken()
   await ask(token)
   await service.refreshKeys()
   assert.equal((await ask(token)).statusCode, 200)
   assert.equal(verified.count, 1)
 
-  published.keys = [OTHER]
+  keys = [OTHER]
   await service.refreshKeys()
   assertTokenRefused(await ask(token), 'its key is gone')
   assert.equal((await ask(forge(OTHER, { payload: goodClaims() }))).statusCode, 200)
   assert.equal(verified.count, 2)
 
-  published.keys = [OTHER, KEY]
+  keys = [OTHER, KEY]
   await service.refreshKeys()
   assert.equal((await ask(token)).statusCode, 200)
   assert.equal(verified.count, 3)
-  published.keys = [KEY, OTHER]
+  keys = [KEY, OTHER]
   await service.refreshKeys()
   assert.equal((await ask(token)).statusCode, 200)
   assert.equal(verified.count, 3)

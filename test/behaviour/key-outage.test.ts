@@ -4,6 +4,7 @@ import { test } from 'node:test'
 import type { LightMyRequestResponse } from 'fastify'
 import { assertRefused } from '../helpers/app/refusals.ts'
 import { until } from '../helpers/processes/until.ts'
+import { askedServer } from '../helpers/servers/asked-server.ts'
 import { hangingFaults } from '../helpers/servers/key-faults.ts'
 import {
   badlySignedToken,
@@ -13,7 +14,6 @@ import {
   unknownKeyToken,
 } from '../helpers/servers/key-outage.ts'
 import { type FaultName, faultNames } from '../helpers/servers/key-server.ts'
-import { publishKeys } from '../helpers/servers/published-keys.ts'
 import { assertTokenRefused, goodToken, KEY, startProbe } from '../helpers/tokens/probe.ts'
 
 /** Seconds. Only a request that waits for a refresh would notice them. */
@@ -40,21 +40,19 @@ const MALFORMED: readonly [what: string, token: string][] = [
 ]
 
 test('a cold request waits for the keys', async (t) => {
-  const published = await publishKeys(KEY)
   const held: ServerResponse[] = []
-  published.answer = (response) => void held.push(response)
-  const { ask, service } = await startProbe(t, { publicKeysUrl: published.url })
+  const server = await askedServer((_request, response) => void held.push(response))
+  const { ask, service } = await startProbe(t, { publicKeysUrl: server.url })
   assert.equal(service.isReady(), false)
   const tokens = [goodToken(), goodToken({}, { kid: undefined }), `${goodToken()}AA`]
   const waiting = tokens.map((token) => ask(token))
   assertTokenRefused(await ask('x.y'), 'the gate needs no key')
   await until(() => held.length === 1)
-  published.answer = undefined
   held[0]?.end(JSON.stringify({ keys: [KEY.publicJwk] }))
   const statuses = (await Promise.all(waiting)).map((response) => response.statusCode)
   assert.deepEqual(statuses, [200, 200, 401])
   assert.equal(service.isReady(), true)
-  assert.equal(published.fetches, 1)
+  assert.equal(server.count, 1)
 })
 
 for (const fault of faultNames) {

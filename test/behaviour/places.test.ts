@@ -1,9 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { type ClosedRoute, PLACES } from '../helpers/app/closed-routes.ts'
+import { type ClosedRoute, PLACES, SHAPES } from '../helpers/app/closed-routes.ts'
 import { as, bareApp } from '../helpers/app/guarded-app.ts'
 import { assertRefused } from '../helpers/app/refusals.ts'
-import { SHAPES } from '../helpers/app/route-shapes.ts'
 
 const FORGED = { authorization: 'Bearer eyJhbGciOiJub25lIn0.eyJzdWIiOiJ4In0.AA' }
 
@@ -11,7 +10,7 @@ function closed({ name, write, request }: ClosedRoute): void {
   test(`a route ${name} is closed to strangers and open to users`, async (t) => {
     const app = bareApp(t)
     let runs = 0
-    await write(app, () => {
+    await write(app, async () => {
       runs++
       return 'x'
     })
@@ -38,7 +37,7 @@ for (const route of PLACES) {
     Object.defineProperty(Object.prototype, 'noauth', { value: true, configurable: true })
     t.after(() => Reflect.deleteProperty(Object.prototype, 'noauth'))
     const app = bareApp(t)
-    await route.write(app, () => 'never')
+    await route.write(app, async () => 'never')
     const response = await app.inject(route.request)
     Reflect.deleteProperty(Object.prototype, 'noauth')
     assertRefused(response, 'ERR_AUTH_TOKEN_MISSING')

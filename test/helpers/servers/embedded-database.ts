@@ -4,6 +4,7 @@ import { createRequire } from 'node:module'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { PGlite, type PGliteOptions } from '@electric-sql/pglite'
+import type { PostgresPool } from '../../../lib/entrypoints/revocation/index.ts'
 
 /**
  * A PostgreSQL in this process, empty. To make the files of an empty one takes longer than all that
@@ -27,4 +28,11 @@ async function emptyFiles(): Promise<Blob> {
   await writeFile(own, Buffer.from(await made.arrayBuffer()))
   await rename(own, path)
   return made
+}
+
+/** A pool of the package pg, as far as a deny list needs one, to a PostgreSQL in this process. */
+export async function embeddedPool() {
+  const db = await embeddedDatabase()
+  const pool: PostgresPool = { query: ({ text, values }) => db.query(text, values) }
+  return { pool, db }
 }

@@ -2,15 +2,13 @@ import assert from 'node:assert/strict'
 import type { FastifyRequest } from 'fastify'
 import { composeAuthenticator } from '../../../lib/compose.ts'
 import { loadSettings } from '../../../lib/config/load-settings.ts'
-import type { AuthError } from '../../../lib/errors.ts'
+import { AuthError } from '../../../lib/errors.ts'
 import type { Authenticator, Finding } from '../../../lib/identity/authentication/authenticator.ts'
 import type { Principal } from '../../../lib/identity/authorization/principal.ts'
 import type { AuthOptions } from '../../../lib/index.ts'
 import { OperatorLog } from '../../../lib/operator-log.ts'
 import { PendingRequests } from '../../../lib/platform/callbacks/pending-requests.ts'
-import type { MaybePromise } from '../../../lib/platform/runtime/maybe-promise.ts'
-import { accepted } from './accepted.ts'
-import { bearerRequest } from './bearer-request.ts'
+import { after, type MaybePromise } from '../../../lib/platform/runtime/maybe-promise.ts'
 
 export const SILENT = new OperatorLog(() => undefined)
 
@@ -48,4 +46,22 @@ export function principalOf(
   authorization: string,
 ): MaybePromise<Principal> {
   return accepted(authenticate(authenticator, bearerRequest(authorization)))
+}
+
+/**
+ * The part of a request that an authenticator reads. Its header is one piece of memory, as Node
+ * gives it.
+ */
+export function bearerRequest(header: string, lines: readonly string[] = []): FastifyRequest {
+  const authorization = Buffer.from(header, 'latin1').toString('latin1')
+  const rawHeaders = ['Host', 'a.test', 'Authorization', authorization, ...lines]
+  return Object.assign(Object.create(null), { headers: { authorization }, raw: { rawHeaders } })
+}
+
+/** The outcome; a refusal is thrown. */
+export function accepted<T extends object>(outcome: MaybePromise<T | AuthError>): MaybePromise<T> {
+  return after(outcome, (found) => {
+    if (found instanceof AuthError) throw found
+    return found
+  })
 }

@@ -10,8 +10,8 @@ import { KeySet } from '../../../lib/identity/jwks/jwk-set.ts'
 import { StaticKeys } from '../../../lib/identity/jwks/key-source.ts'
 import { PendingRequests } from '../../../lib/platform/callbacks/pending-requests.ts'
 import { holdTime } from '../../helpers/processes/age-by-date.ts'
-import { accepted } from '../../helpers/tokens/accepted.ts'
 import { forgeKey } from '../../helpers/tokens/forge.ts'
+import { accepted } from '../../helpers/tokens/standalone-authenticator.ts'
 
 const NOW = 1_800_000_000
 const WAITS = new PendingRequests()

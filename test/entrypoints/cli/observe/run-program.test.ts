@@ -4,10 +4,20 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { observeProgram } from '../../../../lib/entrypoints/cli/observe/run-program.ts'
 import { tempFolder } from '../../../helpers/documents/temp-folder.ts'
-import { isRunning } from '../../../helpers/processes/is-running.ts'
 import { recordedShell } from '../../../helpers/processes/recorded-shell.ts'
 import { guarded, reporting, reportOf } from '../../../helpers/processes/reporting-program.ts'
 import { until } from '../../../helpers/processes/until.ts'
+
+/** Whether a process runs. One that has ended, and whose parent has not asked for it, does not. */
+function isRunning(pid: number): boolean {
+  try {
+    process.kill(pid, 0)
+  } catch {
+    return false
+  }
+  const file = `/proc/${pid}/stat`
+  return !existsSync(file) || !/\) Z /.test(readFileSync(file, 'utf8'))
+}
 
 const LONG = { limit: 60_000, count: 0 }
 const folder = tempFolder()

@@ -8,7 +8,7 @@ import {
 import { tableSource } from '../../../../lib/entrypoints/revocation/postgres/table-source.ts'
 import { configError } from '../../../helpers/app/config-error.ts'
 import { until } from '../../../helpers/processes/until.ts'
-import { embeddedPool } from '../../../helpers/servers/embedded-pool.ts'
+import { embeddedPool } from '../../../helpers/servers/embedded-database.ts'
 import { attend, HOUR, ISSUER_A, tokenOf, verdictOf } from '../../../helpers/tokens/denied.ts'
 
 type Table = ReturnType<typeof tableSource>

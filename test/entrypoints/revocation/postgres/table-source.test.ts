@@ -4,7 +4,7 @@ import { postgresDenyList } from '../../../../lib/entrypoints/revocation/index.t
 import { revocationsSql } from '../../../../lib/entrypoints/revocation/postgres/table-source.ts'
 import { codeBlocks } from '../../../helpers/documents/markdown.ts'
 import { guide } from '../../../helpers/documents/pages.ts'
-import { embeddedPool } from '../../../helpers/servers/embedded-pool.ts'
+import { embeddedPool } from '../../../helpers/servers/embedded-database.ts'
 import { tokenOf, verdictOf } from '../../../helpers/tokens/denied.ts'
 
 const TABLE = 'tenant_auth_revocations'

@@ -3,10 +3,13 @@ import { hrtime } from 'node:process'
 import type { FastifyRequest } from 'fastify'
 import type { AuthOptions } from '../../../../lib/config/options.ts'
 import type { Authenticator } from '../../../../lib/identity/authentication/authenticator.ts'
-import { bearerRequest } from '../../tokens/bearer-request.ts'
 import { encode, forge, forgeKey, partsOf } from '../../tokens/forge.ts'
 import { AUDIENCE, goodClaims, ISSUER } from '../../tokens/probe.ts'
-import { authenticate, standaloneAuthenticator } from '../../tokens/standalone-authenticator.ts'
+import {
+  authenticate,
+  bearerRequest,
+  standaloneAuthenticator,
+} from '../../tokens/standalone-authenticator.ts'
 
 // What each request of a stranger costs, in forged signatures. Argument: the configuration. It is
 // a program of its own, because counting covered lines makes loops of ours several times slower.
