@@ -362,14 +362,10 @@ for (const [what, isRevoked, expected] of [
 
 test('a request whose wait the shutdown ends is told with its 503', async (t) => {
   const told = heard(t, 'decision')
-  let asked = 0
-  const isRevoked = () => {
-    asked++
-    return never()
-  }
+  const isRevoked = t.mock.fn(never)
   const app = await guarded(t, { isRevoked, tenantsTimeout: 30 })
   const response = app.inject({ url: '/x', headers: await as() })
-  await until(() => asked === 1)
+  await until(() => isRevoked.mock.callCount() === 1)
   await app.close()
   assert.equal((await response).statusCode, 503)
   assert.deepEqual(

@@ -154,11 +154,7 @@ for (const [what, check, code, reason] of ANSWERS) {
 
 test('a check that is late is 503, and gives its place free at its limit', async (t) => {
   holdTime(t, { apis: ['Date', 'setTimeout'], now: Date.now() })
-  let open = 0
-  const own = () => {
-    open += 1
-    return never()
-  }
+  const own = t.mock.fn(never)
   const { ask } = await start(t, { own }, 'own')
   const settled = async () => {
     for (let turns = 0; turns < 10; turns++) await new Promise(setImmediate)
@@ -168,10 +164,10 @@ test('a check that is late is 503, and gives its place free at its limit', async
   t.mock.timers.tick(2000)
   asked.push(...Array.from({ length: 6 }, () => ask()))
   await settled()
-  assert.equal(open, 64)
+  assert.equal(own.mock.callCount(), 64)
   t.mock.timers.tick(3000)
   await settled()
-  assert.equal(open, 70)
+  assert.equal(own.mock.callCount(), 70)
   t.mock.timers.tick(5000)
   const answers = (await Promise.all(asked)).map(outcome)
   assert.deepEqual([...new Set(answers)], ['503 ERR_AUTH_CHECK_UNAVAILABLE'])

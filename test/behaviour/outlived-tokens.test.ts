@@ -278,19 +278,17 @@ for (const expected of ['200', '401 ERR_AUTH_TOKEN_INVALID']) {
   test(`an opaque token without an end is asked about again during a body: ${expected}`, async (t) => {
     const told = heard(t, 'decision')
     holdTime(t, { apis: ['Date'], now: Date.now() })
-    let asked = 0
     let isGood = true
-    const opaqueToken = async () => {
-      asked++
-      return isGood ? { sub: 'machine', iss: authority.issuer, aud: authority.audience } : null
-    }
+    const opaqueToken = t.mock.fn(async () =>
+      isGood ? { sub: 'machine', iss: authority.issuer, aud: authority.audience } : null,
+    )
     const one = await held(t, { opaqueToken })
     const rest = half('/plain')(one, { authorization: 'Bearer key-1' })
     await until(() => told.length === 1)
     isGood = expected === '200'
     t.mock.timers.tick(60_000)
     assert.equal(await rest(), expected)
-    assert.deepEqual([asked, one.handled.length], [2, isGood ? 1 : 0])
+    assert.deepEqual([opaqueToken.mock.callCount(), one.handled.length], [2, isGood ? 1 : 0])
   })
 }
 

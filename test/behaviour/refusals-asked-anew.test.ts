@@ -232,17 +232,13 @@ test('a route for guests asks too, and a user without the tenant is a guest', as
 
 test('isRevoked is not asked a second time', async (t) => {
   let answer: object = {}
-  let revocations = 0
-  const isRevoked = () => {
-    revocations += 1
-    return false
-  }
+  const isRevoked = t.mock.fn(() => false)
   const { get, pass } = await start(t, () => answer, { isRevoked })
   assert.equal(outcome(await get('/t/acme')), FORBIDDEN)
   answer = { acme: [] }
   pass(2)
   assert.equal(outcome(await get('/t/acme')), '200')
-  assert.equal(revocations, 2)
+  assert.equal(isRevoked.mock.callCount(), 2)
 })
 
 test('a request asks anew once, however long tenants take and whatever by says', async (t) => {

@@ -278,11 +278,7 @@ test('a check waits while a further key comes, and is asked again', async (t) =>
   t.after(() => own.close())
   const { publicKeys: _, ...claims } = own.options
   const slow = slowOnce(true)
-  let asked = 0
-  const check = () => {
-    asked += 1
-    return slow.ask()
-  }
+  const check = t.mock.fn(slow.ask)
   const keys = { keys: own.publicKeys.keys }
   const server = await askedServer((_request, response) => response.end(JSON.stringify(keys)))
   t.after(() => server.close?.())
@@ -301,7 +297,7 @@ test('a check waits while a further key comes, and is asked again', async (t) =>
   await app.authService.refreshKeys()
   slow.answer()
   assert.equal(outcome(await waiting), '200')
-  assert.equal(asked, 2)
+  assert.equal(check.mock.callCount(), 2)
 })
 
 test('a key that is withdrawn when a check is asked again lets nobody in', async (t) => {

@@ -382,11 +382,7 @@ test('64 users are asked for at once, forgotten ones too, and further ones wait'
 })
 
 test('a known user costs no promise and no new object', async (t) => {
-  let asked = 0
-  const resourcesOf = async () => {
-    asked += 1
-    return READER
-  }
+  const resourcesOf = t.mock.fn(async () => READER)
   const authenticator = standaloneAuthenticator(trusting({ resourcesOf }))
   authenticator.open()
   t.after(() => authenticator.close())
@@ -399,7 +395,7 @@ test('a known user costs no promise and no new object', async (t) => {
   const another = verify(two)
   assert.equal(another instanceof Promise, false, 'another token of the same user')
   assert.notEqual(another, principal)
-  assert.equal(asked, 1)
+  assert.equal(resourcesOf.mock.callCount(), 1)
 })
 
 test('with a resourcesMaxAge of 0 each request asks', async (t) => {

@@ -150,18 +150,14 @@ test('users of two issuers that fill the line of resourcesOf shut out no third o
 })
 
 test('where there is one issuer, its users have all places', async (t) => {
-  let asked = 0
-  const resourcesOf = () => {
-    asked += 1
-    return never()
-  }
+  const resourcesOf = t.mock.fn(never)
   const { app, pass } = await start(t, trusting({ resourcesOf }))
   const tokens = await Promise.all(
     Array.from({ length: 70 }, (_, at) => authority.token({ sub: `user-${at}` })),
   )
   const answers = tokens.map((token) => get(app, token))
   await settled()
-  assert.equal(asked, 64)
+  assert.equal(resourcesOf.mock.callCount(), 64)
   pass(5)
   await settled()
   pass(5)

@@ -155,21 +155,17 @@ for (const [state, verdict] of [
   test(`${state} is kept for tenantsMaxAge`, async (t) => {
     holdTime(t, { apis: ['Date'], now: Date.now() })
     let answer: boolean | 'suspended' = state
-    let asked = 0
-    const tenants = () => {
-      asked += 1
-      return answer
-    }
+    const tenants = t.mock.fn(() => answer)
     const { ask } = await start(t, { tenants, tenantsMaxAge: 100 })
     assert.equal(await ask('old'), verdict)
     answer = false
     t.mock.timers.tick(99_000)
     assert.equal(await ask('old'), verdict)
-    assert.equal(asked, 1)
+    assert.equal(tenants.mock.callCount(), 1)
     t.mock.timers.tick(2000)
     assert.equal(await ask('old'), UNKNOWN)
     assert.equal(await ask('old'), UNKNOWN)
-    assert.equal(asked, 3, 'no false is kept')
+    assert.equal(tenants.mock.callCount(), 3, 'no false is kept')
     answer = state
     assert.equal(await ask('old'), verdict)
   })

@@ -44,11 +44,7 @@ for (const [url, rights, code] of ORDER) {
 }
 
 test('to a user who may not act for them, existing and missing tenants look the same', async (t) => {
-  let asked = 0
-  const tenants = (name: string) => {
-    asked++
-    return name === 'real'
-  }
+  const tenants = t.mock.fn((name: string) => name === 'real')
   const app = await guardedApp(t, { tenants })
   app.get('/:tenant/x', async () => 'never')
   const headers = await as()
@@ -57,7 +53,7 @@ test('to a user who may not act for them, existing and missing tenants look the 
   assert.equal(outcome(real), '403 ERR_AUTH_TENANT_FORBIDDEN')
   const found = [ghost.statusCode, ghost.body, ghost.headers['www-authenticate']]
   assert.deepEqual(found, [real.statusCode, real.body, real.headers['www-authenticate']])
-  assert.equal(asked, 0)
+  assert.equal(tenants.mock.callCount(), 0)
 })
 
 /**
