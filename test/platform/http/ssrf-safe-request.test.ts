@@ -56,6 +56,13 @@ async function failure(reading: Promise<unknown>): Promise<string> {
   return error.message
 }
 
+/** The address is refused, and nothing reaches the server that is there. */
+async function assertNotConnected(url: string, reason = NOT_PUBLIC): Promise<void> {
+  const before = watched.connections()
+  assert.equal(await failure(read(url, isPublicAddress)), reason)
+  assert.equal(watched.connections(), before)
+}
+
 /**
  * The answers that the machine gives from now on for names that no name server has, one after
  * another; the last one stays.
@@ -104,19 +111,13 @@ const LITERALS = [
 for (const host of LITERALS) {
   test(`the literal ${host} is not public, and is not connected to`, async (t) => {
     const asked = await answering(t, ['8.8.8.8'])
-    const before = watched.connections()
-    const url = `http://${host}:${watched.port}/`
-    assert.equal(await failure(read(url, isPublicAddress)), NOT_PUBLIC)
-    assert.equal(watched.connections(), before)
+    await assertNotConnected(`http://${host}:${watched.port}/`)
     assert.equal(asked(), 0, 'a literal was looked up')
   })
 }
 
 test('localhost, which the machine itself resolves, is not public', async () => {
-  const before = watched.connections()
-  const url = `http://localhost:${watched.port}/`
-  assert.equal(await failure(read(url, isPublicAddress)), NOT_PUBLIC)
-  assert.equal(watched.connections(), before)
+  await assertNotConnected(`http://localhost:${watched.port}/`)
 })
 
 const ANSWERS: readonly (readonly [what: string, ...answer: string[]])[] = [
@@ -135,23 +136,17 @@ const ANSWERS: readonly (readonly [what: string, ...answer: string[]])[] = [
 for (const [what, ...answer] of ANSWERS) {
   test(`a name that leads to ${what} is refused`, async (t) => {
     const asked = await answering(t, answer)
-    const before = watched.connections()
-    const url = `http://idp.customer.test:${watched.port}/`
-    assert.equal(await failure(read(url, isPublicAddress)), NOT_PUBLIC)
+    await assertNotConnected(`http://idp.customer.test:${watched.port}/`)
     assert.equal(asked(), 1)
-    assert.equal(watched.connections(), before)
   })
 }
 
 for (const [what, ...answer] of ANSWERS.filter(([, ...all]) => !all.join().includes('%'))) {
   test(`a name of which a name server says ${what} is refused`, async (t) => {
     const asked = await nameServer(t, () => answer)
-    const before = watched.connections()
-    const url = `http://idp.customer.test:${watched.port}/`
     const reason = answer.length > 0 ? NOT_PUBLIC : 'no answer (ENOTFOUND)'
-    assert.equal(await failure(read(url, isPublicAddress)), reason)
+    await assertNotConnected(`http://idp.customer.test:${watched.port}/`, reason)
     assert.deepEqual(asked, ['idp.customer.test'])
-    assert.equal(watched.connections(), before)
   })
 }
 

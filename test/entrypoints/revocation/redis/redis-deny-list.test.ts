@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { it, test } from 'node:test'
+import { it, type TestContext, test } from 'node:test'
 import { Cluster, Redis } from 'ioredis'
 import { Cluster as ValkeyCluster } from 'iovalkey'
 import { createCluster } from 'redis'
@@ -37,15 +37,24 @@ const ODD: [command: string, answer: Reply][] = [
   ['XRANGE', ['1-1']],
 ]
 
+/** A server of streams, and a client that is connected to it. Both end with their test. */
+async function connected<Client extends OpenCluster>(
+  t: TestContext,
+  connect: (url: string) => Client | Promise<Client>,
+) {
+  const server = await StreamServer.open()
+  t.after(() => server.close())
+  const { client, close } = await connect(server.url)
+  t.after(close)
+  return { server, client }
+}
+
 // A real server, and all clients: test/e2e/redis.e2e.ts.
 describeStreamsIn('a server of streams', () => StreamServer.open(), CLIENTS.slice(0, 1))
 
 for (const [name, connect] of CLIENTS) {
   it(`a command that a server refuses is logged by its code alone (${name})`, async (t) => {
-    const server = await StreamServer.open()
-    t.after(() => server.close())
-    const { client, close } = await connect(server.url)
-    t.after(close)
+    const { server, client } = await connected(t, connect)
     for (const code of CODES) {
       server.override = (command) =>
         command.startsWith('X') ? new Error(`${code} hunter2`) : undefined
@@ -60,10 +69,7 @@ for (const [name, connect] of CLIENTS) {
   })
 
   it(`a list makes no connection, and needs three commands alone (${name})`, async (t) => {
-    const server = await StreamServer.open()
-    t.after(() => server.close())
-    const { client, close } = await connect(server.url)
-    t.after(close)
+    const { server, client } = await connected(t, connect)
     const list = redisDenyList({ client, interval: 0.1 })
     attend(t, list)
     await list.add({ jti: 'token-1', until: END })
@@ -75,10 +81,7 @@ for (const [name, connect] of CLIENTS) {
 
   for (const [command, odd] of ODD) {
     it(`an odd answer to ${command} is a failure (${name}, ${JSON.stringify(odd)})`, async (t) => {
-      const server = await StreamServer.open()
-      t.after(() => server.close())
-      const { client, close } = await connect(server.url)
-      t.after(close)
+      const { server, client } = await connected(t, connect)
       server.override = (asked) => (asked === command ? odd : undefined)
       const list = redisDenyList({ client })
       const work = command === 'XADD' ? list.add({ jti: 'token-1', until: END }) : list.ready()
@@ -100,13 +103,13 @@ it('a keyPrefix comes before the key', async (t) => {
   assert.deepEqual(prefixed, server.asked)
 })
 
-const CLUSTERS: [name: string, connect: (port: number) => OpenCluster | Promise<OpenCluster>][] = [
-  ['ioredis', (port) => clusterOf(new Cluster([{ host: '127.0.0.1', port }]))],
-  ['iovalkey', (port) => clusterOf(new ValkeyCluster([{ host: '127.0.0.1', port }]))],
+const CLUSTERS: [name: string, connect: (url: string) => OpenCluster | Promise<OpenCluster>][] = [
+  ['ioredis', (url) => clusterOf(new Cluster([url]))],
+  ['iovalkey', (url) => clusterOf(new ValkeyCluster([url]))],
   [
     'redis',
-    async (port) => {
-      const client = createCluster({ rootNodes: [{ url: `redis://127.0.0.1:${port}` }] })
+    async (url) => {
+      const client = createCluster({ rootNodes: [{ url }] })
       await client.connect()
       return { client, close: () => client.destroy() }
     },
@@ -122,10 +125,7 @@ const clusterOf = (client: Cluster | ValkeyCluster): OpenCluster => ({
 
 for (const [name, connect] of CLUSTERS) {
   it(`a client of a cluster does the same (${name})`, async (t) => {
-    const server = await StreamServer.open()
-    t.after(() => server.close())
-    const { client, close } = await connect(server.port)
-    t.after(close)
+    const { client } = await connected(t, connect)
     const [mine, other] = [redisDenyList({ client }), redisDenyList({ client })]
     const { logged } = attend(t, other)
     await other.ready()
@@ -172,6 +172,12 @@ const textOf = (jti: string, end: number) => JSON.stringify({ jti, until: new Da
 
 type Source = ReturnType<typeof streamSource>
 type Read = Awaited<ReturnType<Source['changes']>>
+
+/** A stream, and what reads it, on clocks that the test moves. */
+function stopped(t: TestContext) {
+  const stream = new MemoryStream()
+  return { ...stopClocks(t), stream, source: streamSource(stream) }
+}
 
 /** All pages from a cursor on. */
 async function allPages(source: Source, from: Read['cursor'] | null) {
@@ -265,9 +271,7 @@ test('a long first load comes in pages, which may take as long as all of them do
 })
 
 test('where the stream changes between two pages, it is read anew', async (t) => {
-  stopClocks(t)
-  const stream = new MemoryStream()
-  const source = streamSource(stream)
+  const { stream, source } = stopped(t)
   for (let i = 1; i <= 1500; i++) stream.put(i, textOf(`${i}`, START + HOUR))
   stream.before = () => {
     if (stream.asked === 2) stream.items = [item(7, 'other'), item(1500, 'history')]
@@ -277,9 +281,7 @@ test('where the stream changes between two pages, it is read anew', async (t) =>
 })
 
 test('a client that never answers is asked once, and again when it has', async (t) => {
-  stopClocks(t)
-  const stream = new MemoryStream()
-  const source = streamSource(stream)
+  const { stream, source } = stopped(t)
   const answers: (() => void)[] = []
   stream.before = () => new Promise((resolve) => answers.push(resolve))
   const first = source.changes(null)
@@ -309,9 +311,7 @@ test('what cannot be read is refused with the other entries', async (t) => {
 })
 
 test('entries that ended a day ago are deleted, by both clocks, and no others', async (t) => {
-  stopClocks(t)
-  const stream = new MemoryStream()
-  const source = streamSource(stream)
+  const { stream, source } = stopped(t)
   stream.put(1, textOf('years', START + 1000 * DAY))
   stream.put(2, textOf('before', START - DAY - SECOND))
   stream.put(3, textOf('yesterday', START - DAY + SECOND))
@@ -329,9 +329,7 @@ const CLOCKS: [what: string, serverTime: number, deleted: string[]][] = [
 
 for (const [what, serverTime, deleted] of CLOCKS) {
   test(`a server whose clock is ${what} deletes by the earlier clock`, async (t) => {
-    stopClocks(t)
-    const stream = new MemoryStream()
-    const source = streamSource(stream)
+    const { stream, source } = stopped(t)
     stream.put(2, textOf('before', START - DAY - SECOND))
     stream.put(3, textOf('yesterday', START - DAY + SECOND))
     stream.put(4, textOf('living', START + HOUR))
@@ -343,9 +341,7 @@ for (const [what, serverTime, deleted] of CLOCKS) {
 }
 
 test('a sweep is short, comes once a minute, and goes on behind what lasts', async (t) => {
-  const { pass } = stopClocks(t)
-  const stream = new MemoryStream()
-  const source = streamSource(stream)
+  const { stream, source, pass } = stopped(t)
   for (let i = 1; i <= 1500; i++) stream.put(i, textOf(`${i}`, START + 1000 * DAY))
   stream.put(1501, textOf('before', START - 2 * DAY))
   const append = async () => {
@@ -373,9 +369,7 @@ test('an entry is kept even where ended ones cannot be deleted', async (t) => {
 })
 
 test('entries on their way to a server that is away are bounded', async (t) => {
-  stopClocks(t)
-  const stream = new MemoryStream()
-  const source = streamSource(stream)
+  const { stream, source } = stopped(t)
   const answers: (() => void)[] = []
   stream.before = () => new Promise((resolve) => answers.push(resolve))
   const entry = { jti: 'b', until: new Date(START + HOUR) }
