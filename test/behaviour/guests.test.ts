@@ -11,6 +11,7 @@ import tenantAuth, {
   refusalOf,
   signalOf,
 } from '../../lib/index.ts'
+import { assertRouteInvalid } from '../helpers/app/config-error.ts'
 import { as, authority, bareApp, guardedApp, trusting } from '../helpers/app/guarded-app.ts'
 import { heard } from '../helpers/app/heard.ts'
 import { logLines } from '../helpers/app/log-lines.ts'
@@ -239,10 +240,7 @@ for (const [config, message] of CONTRADICTIONS) {
   test(`${JSON.stringify(config)} stops the boot: ${message}`, async (t) => {
     const app = await guardedApp(t, { checks: { own: () => true } })
     app.get('/x', { config }, async () => 'x')
-    await assert.rejects(async () => app.ready(), {
-      code: 'ERR_AUTH_ROUTE_INVALID',
-      message: `GET /x: ${message}`,
-    })
+    await assertRouteInvalid(app, `GET /x: ${message}`)
   })
 }
 

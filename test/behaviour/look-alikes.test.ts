@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import tenantAuth, { type RouteDeclaration } from '../../lib/index.ts'
+import { assertRouteInvalid } from '../helpers/app/config-error.ts'
 import { as, bareApp, guardedApp, trusting } from '../helpers/app/guarded-app.ts'
 import { logLines } from '../helpers/app/log-lines.ts'
 import { outcome } from '../helpers/app/refusals.ts'
@@ -43,10 +44,7 @@ for (const [path, parameter, tenantParameter] of MISTAKEN) {
     test(`${path} that declares tenant ${tenant} stops the boot, where the parameter is ${tenantParameter}`, async (t) => {
       const app = await guardedApp(t, { tenantParameter })
       app.get(path, { config: { tenant } }, handler)
-      await assert.rejects(async () => app.ready(), {
-        code: 'ERR_AUTH_ROUTE_INVALID',
-        message: `GET ${path}: ${problem}`,
-      })
+      await assertRouteInvalid(app, `GET ${path}: ${problem}`)
     })
   }
 

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import Fastify, { type FastifyInstance } from 'fastify'
 import type { RouteDeclaration } from '../../lib/index.ts'
+import { assertRouteInvalid } from '../helpers/app/config-error.ts'
 
 // The package is loaded after the applications are made, as in many CommonJS applications, and by
 // @fastify/autoload. So Fastify has not told the package of them. For this reason all imports of the
@@ -126,10 +127,7 @@ test('a later route of a scope that was there before says who may use it, where 
   await app.register(async (scope) => void scopes.push(scope))
   await app.register(tenantAuth, trusting({ undeclared: 'refuse' }))
   scopes[0]?.get('/x', handler)
-  await assert.rejects(async () => app.ready(), {
-    code: 'ERR_AUTH_ROUTE_INVALID',
-    message: /^GET \/x: declares neither require nor check nor guests/,
-  })
+  await assertRouteInvalid(app, /^GET \/x: declares neither require nor check nor guests/)
 })
 
 test('the mistake in a later route of a scope that was there before is told', async (t) => {

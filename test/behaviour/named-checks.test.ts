@@ -11,6 +11,7 @@ import tenantAuth, {
   errors,
   refusalOf,
 } from '../../lib/index.ts'
+import { assertRouteInvalid } from '../helpers/app/config-error.ts'
 import { as, bareApp, guardedApp, trusting } from '../helpers/app/guarded-app.ts'
 import { heard } from '../helpers/app/heard.ts'
 import { logLines } from '../helpers/app/log-lines.ts'
@@ -288,10 +289,7 @@ for (const [config, message] of MISTAKES) {
   test(`${JSON.stringify(config)} stops the boot, and closes an early route`, async (t) => {
     const app = await guardedApp(t, { checks: { own: () => true } })
     app.get('/x', { config }, async () => 'x')
-    await assert.rejects(async () => app.ready(), {
-      code: 'ERR_AUTH_ROUTE_INVALID',
-      message: `GET /x: ${message}`,
-    })
+    await assertRouteInvalid(app, `GET /x: ${message}`)
     const early = bareApp(t)
     early.get('/:tenant/x', { config }, async () => 'x')
     await early.register(tenantAuth, trusting({ checks: { own: () => true } }))

@@ -13,6 +13,7 @@ import tenantAuth, {
   refusalOf,
   signalOf,
 } from '../../lib/index.ts'
+import { assertRouteInvalid } from '../helpers/app/config-error.ts'
 import { as, authority, bareApp, guardedApp, trusting } from '../helpers/app/guarded-app.ts'
 import { heard } from '../helpers/app/heard.ts'
 import { logLines } from '../helpers/app/log-lines.ts'
@@ -295,10 +296,7 @@ for (const [url, more, said, options] of MISTAKES) {
     const all = { checks: { own: () => true }, ...options }
     const app = await guardedApp(t, all)
     app.get(url, { config }, async () => 'x')
-    await assert.rejects(async () => app.ready(), {
-      code: 'ERR_AUTH_ROUTE_INVALID',
-      message: `GET ${url}: ${said}`,
-    })
+    await assertRouteInvalid(app, `GET ${url}: ${said}`)
     const early = bareApp(t)
     early.get(url, { config }, async () => 'x')
     await early.register(tenantAuth, trusting(all))

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { FastifyRequest } from 'fastify'
 import tenantAuth, { type AuthOptions } from '../../lib/index.ts'
+import { assertRouteInvalid } from '../helpers/app/config-error.ts'
 import { as, authority, bareApp, guardedApp, trusting } from '../helpers/app/guarded-app.ts'
 import { heard } from '../helpers/app/heard.ts'
 import { logLines } from '../helpers/app/log-lines.ts'
@@ -167,9 +168,9 @@ for (const [require, found] of [
   test(`a requirement ${JSON.stringify(require)} stops the boot`, async (t) => {
     const app = await guardedApp(t)
     app.get('/x', { config: { require } as object }, async () => 'x')
-    await assert.rejects(async () => app.ready(), {
-      code: 'ERR_AUTH_ROUTE_INVALID',
-      message: new RegExp(`^GET /x: require is empty, or not made of ids .*${found}`),
-    })
+    await assertRouteInvalid(
+      app,
+      new RegExp(`^GET /x: require is empty, or not made of ids .*${found}`),
+    )
   })
 }

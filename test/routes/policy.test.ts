@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { readDeclaration } from '../../lib/routes/declaration.ts'
 import { compilePolicy, type TenantPlace } from '../../lib/routes/policy.ts'
+import { assertRouteInvalid } from '../helpers/app/config-error.ts'
 import { guardedApp } from '../helpers/app/guarded-app.ts'
 
 const ON = { tenantParameter: 'tenant', multitenancy: true, devMode: false }
@@ -84,10 +85,7 @@ for (const [url, tenant, rules, problem] of CONTRADICTIONS) {
   test(`${url} with tenant '${tenant}' and ${JSON.stringify(rules)} stops the boot`, async (t) => {
     const app = await guardedApp(t, rules)
     app.get(url, { config: { tenant } }, async () => 'never')
-    await assert.rejects(async () => app.ready(), {
-      code: 'ERR_AUTH_ROUTE_INVALID',
-      message: `GET ${url}: ${problem}`,
-    })
+    await assertRouteInvalid(app, `GET ${url}: ${problem}`)
   })
 }
 

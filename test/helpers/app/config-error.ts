@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import type { FastifyInstance } from 'fastify'
 import { ERR_AUTH_CONFIG_INVALID } from '../../../lib/errors.ts'
 
 /** Whether a boot error is ours, with each of these parts in its message. */
@@ -16,4 +17,9 @@ export function configError(...parts: (string | RegExp)[]) {
 
 function lacks(error: Error, part: string): string {
   return `expected ${JSON.stringify(part)} in the message: ${error.message}`
+}
+
+/** The mistake in a route stops the boot, with this message. */
+export async function assertRouteInvalid(app: FastifyInstance, message: string | RegExp) {
+  await assert.rejects(async () => app.ready(), { code: 'ERR_AUTH_ROUTE_INVALID', message })
 }
