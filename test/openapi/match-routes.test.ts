@@ -3,7 +3,6 @@ import { test } from 'node:test'
 import swagger, { formatParamUrl } from '@fastify/swagger'
 import fc from 'fast-check'
 import Fastify, { type FastifyInstance } from 'fastify'
-import { createTestAuthority } from '../../lib/entrypoints/testing/index.ts'
 import tenantAuth, { AuthService, publicScope } from '../../lib/index.ts'
 import { describeGuard } from '../../lib/openapi/describe.ts'
 import {
@@ -13,7 +12,7 @@ import {
 } from '../../lib/openapi/match-routes.ts'
 import { readDeclaration } from '../../lib/routes/declaration.ts'
 import { compilePolicy } from '../../lib/routes/policy.ts'
-import { bareApp } from '../helpers/app/guarded-app.ts'
+import { bareApp, trusting } from '../helpers/app/guarded-app.ts'
 import { PROPERTY_SEED } from '../helpers/arbitraries/property.ts'
 import { documentedApp, documentOf, type Operation } from '../helpers/documents/documented.ts'
 
@@ -86,8 +85,7 @@ test('Early routes are described as guarded, with their tenant if the path has o
       'openapiObject' in given ? app.authService.openapi(given.openapiObject) : given.swaggerObject,
   })
   write(app)
-  const { options } = await createTestAuthority()
-  await app.register(tenantAuth, options)
+  await app.register(tenantAuth, trusting())
   await app.ready()
   const operations = operationsOf(app)
   assert.equal(operations.length, PATHS.length + 3)
@@ -109,8 +107,7 @@ test('A path that a transform has changed is not found; one that is renamed afte
       return { ...document, paths: Object.fromEntries(renamed) }
     },
   })
-  const { options } = await createTestAuthority()
-  await app.register(tenantAuth, options)
+  await app.register(tenantAuth, trusting())
   app.get('/early/menu', handler)
   app.get('/late/orders', handler)
   await app.ready()
@@ -124,8 +121,7 @@ test('A path that a transform has changed is not found; one that is renamed afte
 test('Only what the guard covers is described', async (t) => {
   const app = bareApp(t)
   await app.register(swagger, { openapi: { info: { title: 'test', version: '1' } } })
-  const { options } = await createTestAuthority()
-  const auth = new AuthService({ ...options, uncovered: 'ignore' })
+  const auth = new AuthService(trusting({ uncovered: 'ignore' }))
   app.get('/open', handler)
   await app.register(async (scope) => {
     await auth.install(scope)
@@ -142,8 +138,7 @@ test('Only what the guard covers is described', async (t) => {
 })
 
 test('One of several applications with the same paths may be selected', async () => {
-  const { options } = await createTestAuthority()
-  const auth = new AuthService(options)
+  const auth = new AuthService(trusting())
   const apps = [true, false].map(async (noauth) => {
     const app = Fastify()
     await auth.install(app)
@@ -160,14 +155,13 @@ test('One of several applications with the same paths may be selected', async ()
 })
 
 test('A document that is written before ready is described too', async (t) => {
-  const { options } = await createTestAuthority()
   const app = bareApp(t)
   let paths = {}
   app.addHook('onReady', async () => {
     const get = { responses: {} }
     paths = app.authService.openapi({ paths: { '/open': { get }, '/closed': { get } } }).paths
   })
-  await app.register(tenantAuth, options)
+  await app.register(tenantAuth, trusting())
   app.get('/open', { config: { noauth: true } }, handler)
   app.get('/closed', handler)
   await app.ready()
