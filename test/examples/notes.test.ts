@@ -28,6 +28,18 @@ async function runDemo(t: Owner, ...args: string[]): Promise<RunningExample> {
   return demo
 }
 
+const portIn = (screen: string) => Number(/up at http:\/\/127\.0\.0\.1:(\d+)/.exec(screen)?.[1])
+
+async function isUp(port: number): Promise<boolean> {
+  const socket = connect(port, '127.0.0.1')
+  const isOpen = await once(socket, 'connect').then(
+    () => true,
+    () => false,
+  )
+  socket.destroy()
+  return isOpen
+}
+
 /** One demo for the tests that do not end it, and do not ask what others have told it. */
 const shared = await runDemo({ after })
 
@@ -146,8 +158,7 @@ for (const signal of ['SIGINT', 'SIGTERM'] as const) {
     timeout: 30_000,
   }, async (t) => {
     const { child, printed, ended } = await runDemo(t)
-    const [, port] = /up at http:\/\/127\.0\.0\.1:(\d+)/.exec(printed.stdout) ?? []
-    const unused = connect(Number(port), '127.0.0.1').on('error', () => {})
+    const unused = connect(portIn(printed.stdout), '127.0.0.1').on('error', () => {})
     await once(unused, 'connect')
     child.kill(signal)
     assert.equal(await ended, 0)
@@ -155,10 +166,23 @@ for (const signal of ['SIGINT', 'SIGTERM'] as const) {
   })
 }
 
-test('below npm Ctrl-C comes twice, and still ends it with exit code 0', async (t) => {
-  const { child, ended } = await runDemo(t)
+/** Keeps a program until a signal of its own. One that ends while a signal comes would end by it. */
+const HELD = `const held = setInterval(() => {}, 60_000)
+process.once('SIGUSR2', () => clearInterval(held))`
+
+test('below npm Ctrl-C comes twice, and still ends it with exit code 0', {
+  timeout: 60_000,
+}, async (t) => {
+  const held = `--import=data:text/javascript,${encodeURIComponent(HELD)}`
+  const { child, printed, ended, until } = runExample(t, [START], {
+    ...ANY_PORT,
+    NODE_OPTIONS: held,
+  })
+  await until(LAST_LINE)
   child.kill('SIGINT')
+  while (await isUp(portIn(printed.stdout)));
   child.kill('SIGINT')
+  child.kill('SIGUSR2')
   assert.equal(await ended, 0)
 })
 

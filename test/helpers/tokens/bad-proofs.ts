@@ -97,6 +97,7 @@ const HEADERS: readonly BadProof[] = [
   ...headers('crit', [[], ['exp'], ['b64'], ['jwk'], null, 'exp', {}, false], 'crit'),
   row('crit', 'b64 false', { header: { b64: false, crit: ['b64'] } }),
   row('crit', 'b64 true', { header: { b64: true, crit: ['b64'] } }),
+  row('crit', 'b64 without crit', { header: { b64: true } }),
   ...headers('jwk', [...NO_TEXT, '', [HOLDER.jwk], JSON.stringify(HOLDER.jwk)], 'jwk'),
   row('jwk', 'a symmetric key', {
     header: { alg: 'HS256', jwk: { kty: 'oct', k: 'c2VjcmV0' } },
