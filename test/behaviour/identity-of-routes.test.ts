@@ -2,7 +2,6 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import Fastify, { type FastifyInstance, type FastifyRequest, type RouteOptions } from 'fastify'
 import fp from 'fastify-plugin'
-import { assertRouteInvalid } from '../helpers/app/config-error.ts'
 
 // It is made before the package is loaded, which is not told of it.
 const madeBefore = Fastify({ exposeHeadRoutes: false })
@@ -11,6 +10,7 @@ const { assertGuarded } = await import('../../lib/entrypoints/testing/index.ts')
 const { as, authority, bareApp, guardedApp, trusting } = await import(
   '../helpers/app/guarded-app.ts'
 )
+const { assertRouteInvalid } = await import('../helpers/app/config-error.ts')
 const { outcome } = await import('../helpers/app/refusals.ts')
 
 const STRANGER = '401 ERR_AUTH_TOKEN_MISSING'

@@ -2,7 +2,6 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import Fastify, { type FastifyInstance } from 'fastify'
 import type { RouteDeclaration } from '../../lib/index.ts'
-import { assertRouteInvalid } from '../helpers/app/config-error.ts'
 
 // The package is loaded after the applications are made, as in many CommonJS applications, and by
 // @fastify/autoload. So Fastify has not told the package of them. For this reason all imports of the
@@ -13,6 +12,7 @@ const applications = Array.from({ length: 12 }, () => Fastify({ logger, exposeHe
 const { default: tenantAuth } = await import('../../lib/index.ts')
 const { authority, trusting, as } = await import('../helpers/app/guarded-app.ts')
 const { assertGuarded, probe } = await import('../../lib/entrypoints/testing/index.ts')
+const { assertRouteInvalid } = await import('../helpers/app/config-error.ts')
 const { outcome } = await import('../helpers/app/refusals.ts')
 
 const handler = async () => 'x'

@@ -5,13 +5,14 @@ import { text } from 'node:stream/consumers'
 import { type TestContext, test } from 'node:test'
 import websocket from '@fastify/websocket'
 import Fastify, { type FastifyInstance } from 'fastify'
-import { guardedApp } from '../helpers/app/guarded-app.ts'
 
 // It is made before the package is loaded, which is not told of it.
 const madeBefore = Fastify()
 const { default: tenantAuth, authorizationOf } = await import('../../lib/index.ts')
 const { denyList } = await import('../../lib/entrypoints/revocation/index.ts')
-const { as, authority, bareApp, trusting, untyped } = await import('../helpers/app/guarded-app.ts')
+const { as, authority, bareApp, guardedApp, trusting, untyped } = await import(
+  '../helpers/app/guarded-app.ts'
+)
 const { heard } = await import('../helpers/app/heard.ts')
 const { greeting, refusal, socketTo } = await import('../helpers/app/sockets.ts')
 const { ageByDate, holdTime } = await import('../helpers/processes/age-by-date.ts')

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { buildSync } from 'esbuild'
-import { bareApp } from '../helpers/app/guarded-app.ts'
+import Fastify from 'fastify'
 import { type Replacement, sabotagedLibs } from '../helpers/documents/sabotaged-lib.ts'
 
 const sabotagedLib = sabotagedLibs()
@@ -29,7 +29,8 @@ async function sabotaged(replacements: readonly Replacement[]) {
 async function application(t: TestContext, replacements: readonly Replacement[]) {
   const { tenantAuth, createTestAuthority, assertGuarded } = await sabotaged(replacements)
   const authority = await createTestAuthority()
-  const app = bareApp(t)
+  const app = Fastify()
+  t.after(() => app.close())
   const handled = { count: 0 }
   const handler = async () => {
     handled.count += 1
@@ -204,7 +205,8 @@ test('a guard that does not look at addresses is found out', async (t) => {
   const gone = [['guard/decide.ts', check, 'if (addressed === null) {']] as const
   const { tenantAuth, createTestAuthority, assertGuarded } = await sabotaged(gone)
   const authority = await createTestAuthority()
-  const app = bareApp(t)
+  const app = Fastify()
+  t.after(() => app.close())
   await app.register(tenantAuth, { ...authority.options, resource: 'https://api.test/:tenant' })
   app.get('/:tenant/menus', async () => assert.fail('a handler has run'))
   app.get('/:tenant/guests', { config: { guests: true } }, async () => assert.fail('it has run'))

@@ -1,13 +1,14 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import Fastify, { type FastifyInstance, type FastifyServerOptions, type HTTPMethods } from 'fastify'
-import { guardedApp } from '../../helpers/app/guarded-app.ts'
 
 // They are made before the package is loaded, which does not know them.
 const madeBefore = [Fastify(), Fastify()]
 const { default: tenantAuth } = await import('../../../lib/index.ts')
 const { assertGuarded, probe } = await import('../../../lib/entrypoints/testing/index.ts')
-const { authority, bareApp, trusting } = await import('../../helpers/app/guarded-app.ts')
+const { authority, bareApp, guardedApp, trusting } = await import(
+  '../../helpers/app/guarded-app.ts'
+)
 
 const handler = async () => 'x'
 
