@@ -119,6 +119,30 @@ export function decideIn(
   return decideInState(state, member, context)
 }
 
+function decideInState(
+  state: TenantState,
+  member: Membership | typeof GUEST,
+  context: Deciding,
+): MaybePromise<Decision> {
+  if (state === false) return unknownTenantRefusal() // 404
+  const membership = state === 'suspended' ? memberOfSuspended(member, context) : member // 403, 404
+  if (membership instanceof AuthError) return membership
+  const { requirement, stepUp } = context.policy
+  if (requirement !== null) {
+    if (membership === GUEST) {
+      return withoutStack(() => new ERR_AUTH_TOKEN_MISSING('a guest holds no resource'))
+    }
+    const { principal } = membership
+    const required = requirement.mode === 'by' ? chosenBy(requirement, context) : requirement
+    if (required === undefined) return resourceRefusal(requirement, principal) // 403
+    if (!membership.meets(required)) {
+      return decideByNewerRights(context, () => resourceRefusal(required, principal)) // 403
+    }
+  }
+  // The login is judged last, so that nobody logs in again and is refused still.
+  return stepUp === null ? membership : (loginRefusal(context) ?? membership) // 401
+}
+
 /**
  * The decision by newer rights, if those that were kept would refuse the request; once for each
  * decision. If there are no newer ones, the refusal stands.
@@ -161,20 +185,17 @@ function withoutRights(principal: Principal, context: Deciding): MaybePromise<De
   return decideIn(tenant, null, context)
 }
 
-/** The membership in a tenant that is suspended or does not exist, or its refusal. */
-function membershipDespite(
-  state: Exclude<TenantState, true>,
-  membership: Membership | typeof GUEST,
-  context: Deciding,
-): Decision {
-  const isServed = state === 'suspended' && servesSuspended(context)
-  if (state === false || (membership === GUEST && !isServed)) {
-    return withoutStack(() => new ERR_AUTH_TENANT_UNKNOWN('the tenant does not exist'))
-  }
-  if (membership === GUEST) return GUEST
-  const { principal, tenant } = membership
+/** The member of a suspended tenant, or its refusal. To a guest the tenant seems not to exist. */
+function memberOfSuspended(member: Membership | typeof GUEST, context: Deciding): Decision {
+  const isServed = servesSuspended(context)
+  if (member === GUEST) return isServed ? GUEST : unknownTenantRefusal()
+  const { principal, tenant } = member
   if (!isServed && !principal.isSuperuser) return suspendedRefusal()
   return new Membership(principal, tenant, true)
+}
+
+function unknownTenantRefusal(): AuthError {
+  return withoutStack(() => new ERR_AUTH_TENANT_UNKNOWN('the tenant does not exist'))
 }
 
 /** A suspended tenant is served to its members, and to guests. */
@@ -195,34 +216,15 @@ export function suspendedRefusal(): AuthError {
   return withoutStack(() => new ERR_AUTH_TENANT_SUSPENDED('the tenant is suspended'))
 }
 
-function decideInState(
-  state: TenantState,
-  member: Membership | typeof GUEST,
-  context: Deciding,
-): MaybePromise<Decision> {
-  const { policy } = context
-  const membership = state === true ? member : membershipDespite(state, member, context) // 403, 404
-  if (membership instanceof AuthError) return membership
-  // The login is judged last, so that nobody logs in again and is refused still.
-  const found = policy.stepUp === null ? membership : (loginRefusal(context) ?? membership) // 401
-  if (policy.requirement === null) return found
-  if (membership === GUEST) {
-    return withoutStack(() => new ERR_AUTH_TOKEN_MISSING('a guest holds no resource'))
-  }
-  const required = policy.requirement
-  const requirement = required.mode === 'by' ? chosenBy(required, context) : required
-  if (requirement && membership.meets(requirement)) return found
-  const { principal } = membership
-  const refusal = () => withoutStack(() => resourceRefusal(requirement ?? required, principal)) // 403
-  return requirement === undefined ? refusal() : decideByNewerRights(context, refusal)
-}
-
 function resourceRefusal(
   required: Requirement | RequirementByRequest,
   principal: Principal,
 ): AuthError {
-  if (required !== NEVER_MET) return principal.resourceRefusal(required.ids)
-  return new ERR_AUTH_RESOURCE_MISSING([], 'the route is closed: it was wrong at boot, or unknown')
+  return withoutStack(() =>
+    required === NEVER_MET
+      ? new ERR_AUTH_RESOURCE_MISSING([], 'the route is closed: it was wrong at boot, or unknown')
+      : principal.resourceRefusal(required.ids),
+  )
 }
 
 /** Undefined: the login is what the route wants. Judged each time, of superusers too. */

@@ -99,7 +99,7 @@ const SABOTAGES: readonly [
   ],
   [
     'the requirement',
-    [['guard/decide.ts', 'membership.meets(requirement)', 'true']],
+    [['guard/decide.ts', '!membership.meets(required)', 'false']],
     [
       /^GET +\/reports +without +403 ERR_AUTH_RESOURCE_MISSING +204, the handler would have run$/m,
       /^PUT +\/any +without +403 /m,
@@ -126,8 +126,8 @@ const SABOTAGES: readonly [
     [
       [
         'guard/decide.ts',
-        'if (policy.requirement === null) return',
-        'if (policy.requirement === null || context.tenant === null) return',
+        'if (requirement !== null) {',
+        'if (requirement !== null && context.tenant !== null) {',
       ],
     ],
     [/^GET +\/news +without +403 ERR_AUTH_RESOURCE_MISSING +204, the handler would have run$/m],

@@ -91,7 +91,7 @@ const SABOTAGES: readonly (readonly [check: string, replacement: Replacement, wr
   ],
   [
     'the requirement',
-    ['guard/decide.ts', 'membership.meets(requirement)', 'true'],
+    ['guard/decide.ts', '!membership.meets(required)', 'false'],
     /: 200 in place of 403 ERR_AUTH_RESOURCE_MISSING/,
   ],
   [
