@@ -127,8 +127,7 @@ export class Callers {
     const found = await this.#authenticator.authenticateToken(token, this.#waits, call)
     if (found instanceof AuthError) return found
     call.principal = found
-    const tenant = wanted === null ? null : readTenant(wanted)
-    return tenant instanceof AuthError ? tenant : decideIn(tenant, found, call)
+    return decideIn(wanted === null ? null : readTenant(wanted), call)
   }
 
   /**

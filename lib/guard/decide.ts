@@ -77,44 +77,42 @@ export function beginAnew(context: Deciding): void {
   context.isRenewed = false
 }
 
-/** @param found null: the route is open, and nobody was asked for */
+/** @param user null: the route is open, and nobody was asked for */
 function decideFor(
-  found: Principal | AuthError | null,
+  user: Principal | AuthError | null,
   context: AuthContext,
 ): MaybePromise<Decision> {
-  const isGuest = context.policy.guests && found instanceof ERR_AUTH_TOKEN_MISSING
-  if (found instanceof AuthError && !isGuest) return found
-  const principal = found instanceof AuthError ? null : found
+  const isGuest = context.policy.guests && user instanceof ERR_AUTH_TOKEN_MISSING
+  const principal = isGuest ? null : user
+  if (principal instanceof AuthError) return principal
   context.principal = principal
   const tenant = namedTenant(context) // 400, 503
-  if (tenant instanceof Promise) return tenant.then((name) => decideIn(name, principal, context))
-  return decideIn(tenant, principal, context)
+  if (tenant instanceof Promise) return tenant.then((name) => decideIn(name, context))
+  return decideIn(tenant, context)
 }
 
-/** @param principal null: a guest */
+/** The decision on the principal of the context; without one it is a guest. */
 export function decideIn(
   tenant: string | null | AuthError,
-  principal: Principal | null,
   context: Deciding,
 ): MaybePromise<Decision> {
   if (tenant instanceof AuthError) return tenant
   context.tenant = tenant
+  const { principal, rules } = context
   let member: Membership | typeof GUEST = GUEST
   if (principal !== null) {
     const { addressed } = principal
-    if (addressed !== undefined && !addressed.include(tenant)) {
-      return addressRefusal(addressed, context) // 401
-    }
+    if (addressed?.include(tenant) === false) return addressRefusal(addressed, context) // 401
     // Before the tenant's existence, so that users cannot probe which tenants exist.
     const membership = principal.find(tenant)
     if (membership === undefined) {
-      return decideByNewerRights(context, () => withoutRights(principal, context)) // 403
+      return decideByNewerRights(context, () => decideOnForeigner(principal, context)) // 403
     }
     member = membership
   }
-  const { knownTenants, waits } = context.rules
+  const { knownTenants, waits } = rules
   const mustExist = tenant !== null && !(knownTenants instanceof AnyTenant)
-  const state = !mustExist || knownTenants.stateOf(tenant, waits) // 404, 503
+  const state = mustExist ? knownTenants.stateOf(tenant, waits) : true // 503
   if (state instanceof Promise) return state.then((found) => decideInState(found, member, context))
   return decideInState(state, member, context)
 }
@@ -159,7 +157,7 @@ function decideByNewerRights(
   return after(external.renewed(principal, verified, rules.waits), (renewed) => {
     if (renewed === undefined) return refusal()
     context.principal = renewed
-    return decideIn(context.tenant, renewed, context)
+    return decideIn(context.tenant, context)
   })
 }
 
@@ -173,16 +171,15 @@ function addressRefusal(addressed: AddressedTenants, context: Deciding): AuthErr
 const COUNTS_AS_GUEST = 'tenant auth: a user counts as a guest'
 
 /** On a route for guests, a user who may not act for the tenant is a guest. */
-function withoutRights(principal: Principal, context: Deciding): MaybePromise<Decision> {
-  const { policy, tenant } = context
+function decideOnForeigner(principal: Principal, context: Deciding): MaybePromise<Decision> {
+  const { request, policy, tenant } = context
   const refusal = withoutStack(() => principal.tenantRefusal())
   if (!policy.guests) return refusal
   const { reason } = refusal
-  const { request } = context
   if (request !== null) logLine(request.log, 'debug', COUNTS_AS_GUEST, { reason })
   context.principal = null
   context.cached = null
-  return decideIn(tenant, null, context)
+  return decideIn(tenant, context)
 }
 
 /** The member of a suspended tenant, or its refusal. To a guest the tenant seems not to exist. */
