@@ -40,7 +40,7 @@ export interface GuardRules extends DecisionRules, ResponseRules {
 /**
  * Adds the guard to a scope at two hooks. `onRequest` runs before a byte of the body is read.
  * `preHandler` is the last gate: it decides whatever is not decided yet, before any handler runs.
- * On a late route `onRequest` decides only who asks; the rest is decided here.
+ * On a late route `onRequest` decides only who asks, and the last gate decides the rest.
  */
 export function addGuard(
   app: FastifyInstance,
@@ -96,18 +96,19 @@ export function addGuard(
   })
 
   app.addHook('preHandler', function tenantAuthGate(request, reply, next) {
-    const isProbe = request.raw instanceof ProbedRequest
+    let done = next
+    if (request.raw instanceof ProbedRequest) done = doneInPlace(request, reply, next, registry)
+    else if (rules.checks !== undefined && registry.policyOf(request)?.checks) {
+      done = doneIfChecked(request, rules.checks, next, decideAnew)
+    }
     const context = authContextOf(request)
-    const hasChecks = rules.checks !== undefined && registry.policyOf(request)?.checks
-    const last = hasChecks ? doneIfChecked(request, rules.checks, next, decideAnew) : next
-    const done = isProbe ? doneInPlace(request, reply, next, registry) : last
-    // A body may have taken an hour. If its token has ended since, everything is asked anew. A parser
-    // may have stored the body elsewhere.
+    // A body may have taken an hour. If its token has ended since, everything is asked anew. A
+    // parser may have stored the body elsewhere.
     const hasNoBody = request.method === 'GET' && request.body === undefined
-    const isOpen = context
+    const isDecided = context
       ? isAdmitted(context) && !endRefusal(context, true) && (hasNoBody || !isWithdrawn(context))
       : context === null
-    if (!isOpen) guard('preHandler', request, reply, done, context ?? null)
+    if (!isDecided) guard('preHandler', request, reply, done, context ?? null)
     else if (hasContexts) enterContext(request, done)
     else done()
   })
