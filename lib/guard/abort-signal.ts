@@ -7,16 +7,14 @@ import type {
   RouteGenericInterface,
 } from 'fastify'
 import type { AuthError } from '../errors.ts'
-import { changedIssuerRefusal } from '../identity/authentication/jwt-verifier.ts'
 import { denialRefusal } from '../identity/authentication/revocation-check.ts'
-import { lifetimeRefusal } from '../identity/jwt/registered-claims.ts'
 import { type TokenInfo, tokenInfo } from '../identity/jwt/token-info.ts'
 import { tokenRefusal } from '../identity/jwt/token-refusal.ts'
 import { clock } from '../platform/runtime/clock.ts'
 import { Alarm } from '../platform/runtime/timer.ts'
 import { runInContext } from './async-context.ts'
 import { type AuthContext, admittedContextOf, authContextOf, type Deciding } from './context.ts'
-import { loginRefusal, servesSuspended, suspendedRefusal } from './decide.ts'
+import { servesSuspended, suspendedRefusal } from './decide.ts'
 
 const signals = new WeakMap<AuthContext, AbortSignal>()
 
@@ -140,30 +138,6 @@ export class AdmissionSignal {
     // The code that adds an entry to a deny list may run under another authorization.
     runInContext(this.#context, () => this.#controller.abort(error))
   }
-}
-
-/**
- * The refusal of an admitted request that has outlived its token, as far as that is known without a
- * wait: by the token's time, by what proved it, by a deny list that is `isRevoked`, and by the age
- * of the login that its route wants. Undefined: it has not.
- *
- * @param countsAge whether an opaque token ends with its answer, to be asked for anew
- */
-export function endRefusal(context: Deciding, countsAge = false): AuthError | undefined {
-  const { verified, principal, policy, rules } = context
-  // In dev mode there is no token.
-  if (verified === null) return undefined
-  const { names, lifetime, isOpaque, validity } = verified
-  const outOfTime = lifetimeRefusal(lifetime, rules.clockTolerance)
-  if (outOfTime !== undefined) return outOfTime
-  if (validity.hasEnded) return changedIssuerRefusal()
-  if (countsAge && validity.isOutdated) return tokenRefusal('expired')
-  if (rules.denies !== undefined) {
-    const sub = principal?.sub ?? ''
-    const denied = denialRefusal(rules.denies, sub, tokenInfo(names, lifetime, isOpaque))
-    if (denied !== undefined) return denied
-  }
-  return policy.stepUp === null ? undefined : loginRefusal(context)
 }
 
 /**

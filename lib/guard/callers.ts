@@ -13,11 +13,11 @@ import { PendingRequests } from '../platform/callbacks/pending-requests.ts'
 import { withoutStack } from '../platform/runtime/error.ts'
 import { isPlainObject, knownMembers } from '../platform/runtime/own-property.ts'
 import { readRequirement } from '../routes/declaration.ts'
-import { AdmissionSignal, endRefusal, heardSignal } from './abort-signal.ts'
+import { AdmissionSignal, heardSignal } from './abort-signal.ts'
 import type { CallRules, Deciding } from './context.ts'
 import { beginAnew, type Decision, decideIn, isWithdrawn } from './decide.ts'
 import { recordCall } from './decision-events.ts'
-import { asRefusal, notAdmitted } from './guard.ts'
+import { asRefusal, endRefusal, notAdmitted } from './guard.ts'
 
 /** Who calls without a request, and for what. */
 export interface Credentials {

@@ -6,27 +6,39 @@ import type {
 } from 'fastify'
 import { AuthError, ERR_AUTH_STEP_UP_REQUIRED, ERR_AUTH_TOKEN_INVALID } from '../errors.ts'
 import { changedIssuerRefusal } from '../identity/authentication/jwt-verifier.ts'
+import { denialRefusal } from '../identity/authentication/revocation-check.ts'
 import {
   currentAuthorization,
   hasContexts,
   runWithAuthorization,
 } from '../identity/authorization/current-authorization.ts'
 import { Membership } from '../identity/authorization/principal.ts'
+import { lifetimeRefusal } from '../identity/jwt/registered-claims.ts'
+import { tokenInfo } from '../identity/jwt/token-info.ts'
+import { tokenRefusal } from '../identity/jwt/token-refusal.ts'
 import { errorCode, isThrown, withoutStack } from '../platform/runtime/error.ts'
 import type { MaybePromise } from '../platform/runtime/maybe-promise.ts'
 import type { PolicyRules } from '../routes/policy.ts'
 import { RouteRegistry } from '../routes/route-registry.ts'
-import { endRefusal } from './abort-signal.ts'
 import { enterContext, keepContext } from './async-context.ts'
 import type { Checks } from './checks.ts'
 import {
   AuthContext,
   authContextOf,
+  type Deciding,
   type DecisionRules,
   isAdmitted,
   setAuthContext,
 } from './context.ts'
-import { type Decision, decide, GUEST, identify, isWithdrawn, UNDECIDED } from './decide.ts'
+import {
+  type Decision,
+  decide,
+  GUEST,
+  identify,
+  isWithdrawn,
+  loginRefusal,
+  UNDECIDED,
+} from './decide.ts'
 import { bindLog, recordDecision } from './decision-events.ts'
 import { errorResponse, type ResponseRules } from './error-response.ts'
 import { doneInPlace, noteProbeEnd, ProbedRequest } from './probe-gate.ts'
@@ -194,6 +206,30 @@ function doneIfChecked(
       enterContext(request, done)
     })
   }
+}
+
+/**
+ * The refusal of an admitted request that has outlived its token, as far as that is known without a
+ * wait: by the token's time, by what proved it, by a deny list that is `isRevoked`, and by the age
+ * of the login that its route wants. Undefined: it has not.
+ *
+ * @param countsAge whether an opaque token ends with its answer, to be asked for anew
+ */
+export function endRefusal(context: Deciding, countsAge = false): AuthError | undefined {
+  const { verified, principal, policy, rules } = context
+  // In dev mode there is no token.
+  if (verified === null) return undefined
+  const { names, lifetime, isOpaque, validity } = verified
+  const outOfTime = lifetimeRefusal(lifetime, rules.clockTolerance)
+  if (outOfTime !== undefined) return outOfTime
+  if (validity.hasEnded) return changedIssuerRefusal()
+  if (countsAge && validity.isOutdated) return tokenRefusal('expired')
+  if (rules.denies !== undefined) {
+    const sub = principal?.sub ?? ''
+    const denied = denialRefusal(rules.denies, sub, tokenInfo(names, lifetime, isOpaque))
+    if (denied !== undefined) return denied
+  }
+  return policy.stepUp === null ? undefined : loginRefusal(context)
 }
 
 /** A failure of the guard itself closes the route. It is no 500, which a caller could cause. */
