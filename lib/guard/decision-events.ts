@@ -53,20 +53,21 @@ const decisions = channel('fastify-tenant-auth:decision')
  * that came late.
  */
 export function recordDecision(context: AuthContext): void {
-  const { before, error, rules, tenant } = context
+  const { before, error, rules } = context
   if (rules.logBindings !== undefined) bindLog(context, rules.logBindings)
   context.isRecorded = true
-  if (before?.isRecorded) {
-    const wasRefused = before.error !== null
-    const isSameUser = namesOf(before.principal) === namesOf(context.principal)
-    const isSame = wasRefused || (before.tenant === tenant && isSameUser)
-    if (wasRefused === (error !== null) && isSame) return
-  }
+  if (before?.isRecorded && isSameOutcome(before, context)) return
   rules.counts.count(error)
   if (!decisions.hasSubscribers) return
   // The first of two looks at the token of one decision says whether it was known.
   const first = before === null || before.isRecorded ? context : before
   decisions.publish(eventOf(context, requestedTenant(context), first))
+}
+
+/** Two refusals are one outcome, whatever tenant and user they name. */
+function isSameOutcome(before: AuthContext, { error, tenant, principal }: AuthContext): boolean {
+  if (before.error !== null || error !== null) return before.error !== null && error !== null
+  return before.tenant === tenant && namesOf(before.principal) === namesOf(principal)
 }
 
 /** Everybody whom an event names. */
@@ -165,7 +166,8 @@ export function bindLog(context: AuthContext, names: readonly LogBinding[]): voi
   }
 }
 
-export function namesTenant({ request, rules, plainLog }: AuthContext): boolean {
+/** True: the log has the tenant as one of the `logBindings`. */
+export function hasBoundTenant({ request, rules, plainLog }: AuthContext): boolean {
   if (plainLog === null || request.log === plainLog) return false
   return rules.logBindings?.includes('tenant') === true
 }

@@ -18,7 +18,7 @@ import { logLine } from '../platform/runtime/log-line.ts'
 import { ownCopy } from '../platform/runtime/own-property.ts'
 import { type AuthContext, authContextOf } from './context.ts'
 import { requestedTenant } from './decide.ts'
-import { namesTenant } from './decision-events.ts'
+import { hasBoundTenant } from './decision-events.ts'
 
 export interface ResponseRules extends ChallengeRules {
   /** The INI file, which a hint in the log names. */
@@ -79,7 +79,7 @@ function log(
 }
 
 function tenantFor(context: AuthContext | null | undefined): string | undefined {
-  if (!context || namesTenant(context)) return undefined
+  if (!context || hasBoundTenant(context)) return undefined
   return requestedTenant(context) ?? undefined
 }
 
