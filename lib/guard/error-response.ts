@@ -20,7 +20,13 @@ import { type AuthContext, authContextOf } from './context.ts'
 import { requestedTenant } from './decide.ts'
 import { hasBoundTenant } from './decision-events.ts'
 
-export interface ResponseRules extends ChallengeRules {
+export interface ResponseRules {
+  readonly realm: string
+  readonly resource?: string | undefined
+  /** True: each tenant has an address of its own, of which `resource` is the pattern. */
+  readonly hasTenantAddresses: boolean
+  readonly tenantParameter: string
+  readonly senderProofs: SenderProofs
   /** The INI file, which a hint in the log names. */
   readonly configFile?: string | undefined
 }
@@ -31,15 +37,16 @@ export interface ResponseRules extends ChallengeRules {
  * handler catches leaves no trace.
  */
 export function errorResponse(rules: ResponseRules): onErrorHookHandler {
-  const challengeOf = challengesOf(rules)
+  const challengesFor = challengeWriter(rules)
   const hints = { text: hintOf(rules.configFile), hinted: new Set<string>() }
   return function tenantAuthAnswer(request, reply, error, done) {
     if (isThrown(error, AuthError)) {
       // Read once, since they are getters; a handler may have written anything over them.
       const { challenge, reason, retryAfter, statusCode } = error
       reply.header('cache-control', 'no-store')
-      const challenges = challengeOf(request, { challenge: challenge ?? null, statusCode })
-      if (challenges !== null) reply.header('www-authenticate', challenges)
+      if (challenge !== null && challenge !== undefined) {
+        reply.header('www-authenticate', challengesFor(request, challenge, statusCode))
+      }
       // RFC 9110 §10.2.3: whole seconds.
       if (typeof retryAfter === 'number') {
         reply.header('retry-after', Math.max(1, Math.ceil(retryAfter) || 1))
@@ -139,55 +146,39 @@ function endAfterAnswer(request: FastifyRequest, reply: FastifyReply): void {
   reply.raw.once('finish', () => socket.end(() => socket.destroy()))
 }
 
-interface ChallengeRules {
-  readonly realm: string
-  readonly resource?: string | undefined
-  /** True: each tenant has an address of its own, of which `resource` is the pattern. */
-  readonly hasTenantAddresses: boolean
-  readonly tenantParameter: string
-  readonly senderProofs: SenderProofs
-}
-
-interface Fault {
-  readonly challenge: Challenge | null
-  readonly statusCode: number
-}
-
 /**
- * The challenges of a refusal (RFC 6750 §3, RFC 9449 §7.1, RFC 9470 §3), one for each scheme that
- * works; null if other credentials would not help. Scheme, realm and the address of the metadata
- * are made of the configuration, once. Nothing that a request says of the host or of itself is part
- * of a challenge.
+ * Writes the challenges of a refusal (RFC 6750 §3, RFC 9449 §7.1, RFC 9470 §3), one for each scheme
+ * that works. Scheme, realm and the address of the metadata are made of the configuration, once.
+ * Nothing that a request says of the host or of itself is part of a challenge.
  */
-function challengesOf(rules: ChallengeRules) {
+function challengeWriter(rules: ResponseRules) {
   const { realm, resource, senderProofs } = rules
   const bearer = `Bearer realm=${quoted(realm)}`
   const dpop = `DPoP realm=${quoted(realm)}, algs="${supportedAlgorithms.join(' ')}"`
   const metadataOf = rules.hasTenantAddresses ? documentsByTenant(rules) : undefined
   const fixed = resource === undefined ? '' : metadataParameter(metadataAddress(resource))
-  return (request: FastifyRequest, { challenge, statusCode }: Fault): string | string[] | null => {
-    if (challenge === null) return null
+  return (request: FastifyRequest, challenge: Challenge, statusCode: number): string | string[] => {
     // Own members only: there may be no `error`, and Object.prototype may have one.
     const error = Object.hasOwn(challenge, 'error') ? challenge.error : undefined
     const scope = Object.hasOwn(challenge, 'scope') ? challenge.scope : undefined
     const stepUp = Object.hasOwn(challenge, 'stepUp') ? challenge.stepUp : undefined
-    // A client without a valid token needs the scope for its request to the authorization server.
     const isOfLogin = error === 'insufficient_user_authentication'
+    // A client without a valid token needs the scope for its request to the authorization server.
     const needsScope = statusCode === 401 && resource !== undefined && !isOfLogin
-    const wanted = needsScope ? scopeOf(requiredBy(request)) : ''
-    const details = isOfLogin ? loginOf(stepUp) : scopeOf(scope)
-    const metadata = metadataOf === undefined ? fixed : metadataOf(request)
-    const fault = `${error === undefined ? '' : `, error="${error}"`}${needsScope ? '' : details}`
-    if (!senderProofs.dpop) return `${bearer}${fault}${wanted}${metadata}`
+    const scopeOfRoute = needsScope ? scopeOf(requiredBy(request)) : ''
+    const details = isOfLogin ? loginOf(stepUp) : needsScope ? '' : scopeOf(scope)
+    const fault = error === undefined ? details : `, error="${error}"${details}`
+    const tail = scopeOfRoute + (metadataOf === undefined ? fixed : metadataOf(request))
+    if (!senderProofs.dpop) return bearer + fault + tail
     // A bearer token may be bound to a certificate.
     const takesBearer = senderProofs.certificate || !authContextOf(request)?.policy.mustBeBound
     const isDpop = !takesBearer || usedDpop(request)
-    const ofDpop = `${dpop}${isDpop ? fault : ''}${wanted}${metadata}`
-    return takesBearer ? [`${bearer}${isDpop ? '' : fault}${wanted}${metadata}`, ofDpop] : ofDpop
+    const ofDpop = dpop + (isDpop ? fault : '') + tail
+    return takesBearer ? [bearer + (isDpop ? '' : fault) + tail, ofDpop] : ofDpop
   }
 }
 
-function documentsByTenant({ resource, tenantParameter }: ChallengeRules) {
+function documentsByTenant({ resource, tenantParameter }: ResponseRules) {
   if (resource === undefined) return undefined
   const documents = new TenantAddresses(metadataAddress(resource), tenantParameter)
   return (request: FastifyRequest): string => {
