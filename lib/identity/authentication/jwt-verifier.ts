@@ -7,7 +7,7 @@ import type { Logout } from '../jwt/logout-token.ts'
 import { checkProvable } from '../jwt/verify.ts'
 import type { KeyStats } from './authenticator.ts'
 import type { Issuer } from './issuer.ts'
-import type { Claimed, Issuers } from './issuers.ts'
+import type { Issuers } from './issuers.ts'
 import { UNKNOWN_KEY } from './key-lookup.ts'
 import type { Verified, VerifiedTokens } from './verified-tokens.ts'
 
@@ -45,19 +45,15 @@ export class JwtVerifier {
    */
   verify(token: string, waits: PendingRequests): MaybePromise<Verified | AuthError> {
     const jws = this.#parse(token)
-    return this.#prove<Verified>(
-      {
-        claimed: jws.payload,
-        kid: jws.header.kid,
-        waits,
-        // An issuer that had to be asked for may have proved this token before.
-        by: (issuer) =>
-          (this.#issuers.areDynamic ? this.#tokens.get(token) : undefined) ??
-          issuer.verify(token, jws, waits),
-        holds: ({ validity }) => validity.isValid,
-      },
-      MOST_TURNS,
-    )
+    return this.#prove<Verified>({
+      jws,
+      waits,
+      // An issuer that had to be asked for may have proved this token before.
+      by: (issuer) =>
+        (this.#issuers.areDynamic ? this.#tokens.get(token) : undefined) ??
+        issuer.verify(token, jws, waits),
+      holds: ({ validity }) => validity.isValid,
+    })
   }
 
   /** As `verify`, for a logout token. There is no cache of them: each comes once. */
@@ -67,16 +63,12 @@ export class JwtVerifier {
     waits: PendingRequests,
   ): MaybePromise<Logout | AuthError> {
     const jws = this.#parse(token)
-    return this.#prove<Logout>(
-      {
-        claimed: jws.payload,
-        kid: jws.header.kid,
-        waits,
-        by: (issuer) => issuer.verifyLogout(jws, clients, waits),
-        holds: (_logout, issuer) => issuer.isTrusted,
-      },
-      MOST_TURNS,
-    )
+    return this.#prove<Logout>({
+      jws,
+      waits,
+      by: (issuer) => issuer.verifyLogout(jws, clients, waits),
+      holds: (_logout, issuer) => issuer.isTrusted,
+    })
   }
 
   #parse(token: string): CompactJws {
@@ -86,8 +78,8 @@ export class JwtVerifier {
     return jws
   }
 
-  #prove<T>(proving: Proving<T>, turns: number): MaybePromise<T | AuthError> {
-    const issuer = this.#issuers.find(proving.claimed, proving.waits)
+  #prove<T>(proving: Proving<T>, turns = MOST_TURNS): MaybePromise<T | AuthError> {
+    const issuer = this.#issuers.find(proving.jws.payload, proving.waits)
     if (!(issuer instanceof Promise)) return this.#proveBy(issuer, proving, turns)
     return issuer.then((found) => this.#proveBy(found, proving, turns))
   }
@@ -107,7 +99,7 @@ export class JwtVerifier {
       },
       (error) => {
         if (issuer.isRetired) return again()
-        if (proving.kid !== undefined && isOfUnknownKey(error)) this.#unknownKids += 1
+        if (proving.jws.header.kid !== undefined && isOfUnknownKey(error)) this.#unknownKids += 1
         return Promise.reject(error)
       },
     )
@@ -121,8 +113,7 @@ export function changedIssuerRefusal(): AuthError {
 }
 
 interface Proving<T> {
-  readonly claimed: Claimed
-  readonly kid: string | undefined
+  readonly jws: CompactJws
   readonly waits: PendingRequests
   by(issuer: Issuer): MaybePromise<T | AuthError>
   /** True: a result still counts after a wait. */
