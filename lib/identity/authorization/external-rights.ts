@@ -136,19 +136,17 @@ export class ExternalRights {
     const key = this.#keys.get(principal) ?? this.#makeKey(principal, names)
     const known = this.#answers.fresh(key)
     // Another request has asked since.
-    if (known !== undefined && known !== refusing && isNew(known))
+    if (known !== undefined && known !== refusing && isNew(known)) {
       return known.of(principal, tenants)
+    }
+    const noNewer = () => {
+      refusing.lookedAt = clock.now()
+      return undefined
+    }
     return attempt(
       () => this.#answers.getAnew(key, waits),
-      (newer) => {
-        if (newer !== refusing) return newer.of(principal, tenants)
-        refusing.lookedAt = clock.now()
-        return undefined
-      },
-      () => {
-        refusing.lookedAt = clock.now()
-        return undefined
-      },
+      (newer) => (newer === refusing ? noNewer() : newer.of(principal, tenants)),
+      noNewer,
     )
   }
 
@@ -206,8 +204,7 @@ export class UserRights {
    */
   of(principal: Principal, pin: AllowedTenants): Principal {
     if (this.#shared?.pin !== pin) {
-      const noteMade = (made: Principal) => sources.set(made, this)
-      this.#shared = new SharedRights(this.#resources, this.#rules, pin, noteMade)
+      this.#shared = new SharedRights(this, this.#resources, this.#rules, pin)
     }
     return this.#shared.of(principal)
   }
@@ -225,23 +222,23 @@ export class UserRights {
  */
 class SharedRights extends Rights {
   readonly pin: AllowedTenants
+  readonly #source: UserRights
   readonly #resources: Resources | undefined
   #pinned: Resources | undefined
   readonly #ids = new Map<string | null, ReadonlySet<string>>()
   /** By the principal of each token, and kept no longer than that. */
   #principals = new WeakMap<Principal, Principal>()
-  readonly #noteMade: (made: Principal) => void
 
   constructor(
+    source: UserRights,
     resources: Resources | undefined,
     rules: RightsRules,
     pin: AllowedTenants,
-    noteMade: (made: Principal) => void,
   ) {
     super(resources, rules, pin, 'resourcesOf does not know the user')
     this.pin = pin
+    this.#source = source
     this.#resources = resources
-    this.#noteMade = noteMade
   }
 
   of(principal: Principal): Principal {
@@ -249,7 +246,7 @@ class SharedRights extends Rights {
     if (known !== undefined) return known
     const made = principal.withRights(this, () => this.#read())
     this.#principals.set(principal, made)
-    this.#noteMade(made)
+    sources.set(made, this.#source)
     return made
   }
 
