@@ -6,6 +6,7 @@ import type { ExternalRights } from '../authorization/external-rights.ts'
 import { Principal } from '../authorization/principal.ts'
 import type { ResourcesOf } from '../authorization/resources.ts'
 import type { AllowedTenants, RightsRules } from '../authorization/rights.ts'
+import type { VerificationKey } from '../jwks/jwk.ts'
 import type { KeySet } from '../jwks/jwk-set.ts'
 import type { KeySource } from '../jwks/key-source.ts'
 import type { CompactJws } from '../jwt/compact-jws.ts'
@@ -176,7 +177,8 @@ export class Issuer {
     waits: PendingRequests,
     accept: (keys: KeySet, hasWaited: boolean) => T,
   ): MaybePromise<T> {
-    const found = findSigningKeys(this.keys, jws.header, (key) => isSigned(jws, key))
+    const isSignedBy = (key: VerificationKey) => isSigned(jws, key)
+    const found = findSigningKeys(this.keys, { header: jws.header, isSignedBy })
     if (!(found instanceof Promise)) return accept(found, false)
     const proved = found.then((keys) => accept(keys, true))
     this.#standing.onWait()

@@ -13,37 +13,32 @@ import { mismatch, tokenRefusal } from '../jwt/token-refusal.ts'
  */
 const MAX_LOOKS = 2
 
+/** A token whose key is looked for. */
+interface SignedToken {
+  readonly header: JoseHeader
+  isSignedBy(key: VerificationKey): boolean
+}
+
 /**
  * The key set whose key a token is signed with; a promise only if there are no keys yet, or
  * if a newer set may have the key that this one lacks. A server that names no `kid` rotates its
  * keys too, and then only the signature shows that the key is another: as with an unknown `kid`, a
  * newer set is looked for.
  *
- * @param isSignedBy whether the signature is that of a key
  * @throws ERR_AUTH_TOKEN_INVALID if no key fits, or the signature is of none
  * @throws ERR_AUTH_KEYS_UNAVAILABLE (503) if there are no keys
  */
-export function findSigningKeys(
-  source: KeySource,
-  header: JoseHeader,
-  isSignedBy: (key: VerificationKey) => boolean,
-): MaybePromise<KeySet> {
+export function findSigningKeys(source: KeySource, token: SignedToken): MaybePromise<KeySet> {
   const keys = source.current()
-  return keys === undefined
-    ? whenLoaded(source, header, isSignedBy)
-    : signingKeys(source, header, isSignedBy, keys)
+  return keys === undefined ? whenLoaded(source, token) : signingKeys(source, token, keys)
 }
 
-function signingKeys(
-  source: KeySource,
-  header: JoseHeader,
-  isSignedBy: (key: VerificationKey) => boolean,
-  keys: KeySet,
-): MaybePromise<KeySet> {
-  const key = keyIn(keys, header)
-  if (key !== undefined && isSignedBy(key)) return keys
-  if (key !== undefined && header.kid !== undefined) throw tokenRefusal(FORGED)
-  return whenNewer(source, header, isSignedBy, keys, key !== undefined)
+function signingKeys(source: KeySource, token: SignedToken, keys: KeySet): MaybePromise<KeySet> {
+  const key = keyIn(keys, token.header)
+  if (key === undefined) return whenNewer(source, token, keys, false)
+  if (token.isSignedBy(key)) return keys
+  if (token.header.kid !== undefined) throw tokenRefusal(FORGED)
+  return whenNewer(source, token, keys, true)
 }
 
 /** Reason of a token whose key no set has. */
@@ -52,14 +47,10 @@ export const UNKNOWN_KEY = 'the key is unknown'
 /** Reason of a forgery, or, without a `kid`, of another key's signature. */
 export const FORGED = 'the signature does not match'
 
-async function whenLoaded(
-  source: KeySource,
-  header: JoseHeader,
-  isSignedBy: (key: VerificationKey) => boolean,
-): Promise<KeySet> {
+async function whenLoaded(source: KeySource, token: SignedToken): Promise<KeySet> {
   const keys = await source.settled()
   if (keys === undefined) throw withoutStack(() => keysUnavailable(source))
-  return signingKeys(source, header, isSignedBy, keys)
+  return signingKeys(source, token, keys)
 }
 
 /**
@@ -71,11 +62,11 @@ async function whenLoaded(
  */
 async function whenNewer(
   source: KeySource,
-  header: JoseHeader,
-  isSignedBy: (key: VerificationKey) => boolean,
+  token: SignedToken,
   tried: KeySet,
   isForged: boolean,
 ): Promise<KeySet> {
+  const { header } = token
   for (let looks = 0; looks < MAX_LOOKS; looks++) {
     const look = source.lookAgain()
     if (look === undefined) break
@@ -84,8 +75,8 @@ async function whenNewer(
     if (keys === undefined) throw withoutStack(() => keysUnavailable(source))
     const key = isForged && keys === tried ? undefined : keyIn(keys, header)
     if (key === undefined) continue
-    if (!isForged) return signingKeys(source, header, isSignedBy, keys)
-    if (isSignedBy(key)) return keys
+    if (!isForged) return signingKeys(source, token, keys)
+    if (token.isSignedBy(key)) return keys
     break
   }
   if (isForged) throw tokenRefusal(FORGED)

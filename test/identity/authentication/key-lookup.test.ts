@@ -52,7 +52,7 @@ function find(
     tried.push(kid)
     return kid === signer
   }
-  const found = async () => findSigningKeys(source, header, isSignedBy)
+  const found = async () => findSigningKeys(source, { header, isSignedBy })
   return { found, isSignedBy, tried }
 }
 
