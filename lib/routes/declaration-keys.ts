@@ -27,12 +27,12 @@ const OURS = new Set<string>(DECLARED_KEYS)
 const OF_OPEN_ROUTES = ['tenant', 'suspended', 'check']
 
 /** The keys that contradict `noauth`, right or wrong. */
-export function contradictNoauth(values: ReadonlyMap<string, unknown>): readonly string[] {
-  return declaredBeside(values).filter((key) => !OF_OPEN_ROUTES.includes(key))
+export function keysAgainstNoauth(values: ReadonlyMap<string, unknown>): readonly string[] {
+  return keysBesideNoauth(values).filter((key) => !OF_OPEN_ROUTES.includes(key))
 }
 
 /** The keys that a config declares beside `noauth`, right or wrong. */
-export function declaredBeside(values: ReadonlyMap<string, unknown>): readonly string[] {
+export function keysBesideNoauth(values: ReadonlyMap<string, unknown>): readonly string[] {
   return DECLARED_KEYS.filter((key) => key !== 'noauth' && (values.get(key) ?? false) !== false)
 }
 
@@ -117,9 +117,9 @@ function whyHidden({ get, set, enumerable }: PropertyDescriptor): string {
  * there, and they declare nothing. An open route of which nothing is decided may have those of
  * another plugin, but for a check: without it everybody would come in.
  */
-export function declarationsBeside(options: object, config: object): Hidden {
+export function keysBesideConfig(options: object, config: object): Hidden {
   const isOpen = Object.getOwnPropertyDescriptor(config, 'noauth')?.value === true
-  const isExempt = isOpen && declaredBeside(new Map(Object.entries(config))).length === 0
+  const isExempt = isOpen && keysBesideNoauth(new Map(Object.entries(config))).length === 0
   const own = new Map<string, unknown>(Object.entries(options))
   const found = new Map<string, string>()
   for (const key of isExempt ? (['check'] as const) : DECLARED_KEYS) {

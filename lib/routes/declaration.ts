@@ -8,7 +8,7 @@ import type {
 import { isResourceId } from '../identity/authorization/resources.ts'
 import { readStepUp, type StepUpDeclaration } from '../identity/authorization/step-up.ts'
 import { isObject } from '../platform/runtime/own-property.ts'
-import { contradictNoauth, type FLAGS, hiddenDeclarations, meantKey } from './declaration-keys.ts'
+import { type FLAGS, hiddenDeclarations, keysAgainstNoauth, meantKey } from './declaration-keys.ts'
 
 /** The declaration of a route, in its `config`. `false` and `undefined` mean not declared. */
 export interface RouteDeclaration {
@@ -172,7 +172,7 @@ export function readDeclaration(
     if (others.length > 0) problems.push(`guests contradicts ${others.join(', ')}`)
   }
   const noauth = flag('noauth')
-  const others = noauth ? contradictNoauth(values) : []
+  const others = noauth ? keysAgainstNoauth(values) : []
   if (others.length > 0) problems.push(`noauth contradicts ${others.join(', ')}`)
   // This comes last, because a mistake in another key keeps the route closed.
   const declared = { ...guarded, noauth: noauth && problems.length === 0 }

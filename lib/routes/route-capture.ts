@@ -2,7 +2,7 @@ import { subscribe } from 'node:diagnostics_channel'
 import { types } from 'node:util'
 import type { FastifyInstance, RouteOptions } from 'fastify'
 import { isObject } from '../platform/runtime/own-property.ts'
-import { declarationsBeside, hiddenDeclarations } from './declaration-keys.ts'
+import { hiddenDeclarations, keysBesideConfig } from './declaration-keys.ts'
 import { rootScope, scopesWithin } from './fastify-scope.ts'
 import { Route, type RouteFacts } from './route.ts'
 
@@ -206,7 +206,7 @@ export class CapturedRoute {
     if (this.routes.some(({ url }) => url === this.#options.url)) return
     const config = configOf(this.#options)
     const hidden = new Map([...hiddenDeclarations(config), ...this.#facts.hidden])
-    const beside = declarationsBeside(this.#options, config)
+    const beside = keysBesideConfig(this.#options, config)
     const route = new Route({ ...this.#facts, hidden, beside }, this.#options)
     this.routes = [...this.routes, route]
     routesByHandler.set(bound, route)

@@ -82,9 +82,9 @@ export class RouteRegistry {
   compile(moreProblems: () => readonly string[]): void {
     const early = this.#early
     const seen = [...this.#seen]
-    this.#earlyProblems = this.#compile(early, true)
+    this.#earlyProblems = this.#setPolicies(early, true)
     const problems = [
-      ...this.#compile(seen, false),
+      ...this.#setPolicies(seen, false),
       ...halfAdded([...early, ...seen]),
       ...moreProblems(),
     ]
@@ -97,7 +97,8 @@ export class RouteRegistry {
     return this.#earlyProblems
   }
 
-  #compile(written: readonly CapturedRoute[], strict: boolean): string[] {
+  /** Returns the problems. Those of a route with two urls stand there once. */
+  #setPolicies(written: readonly CapturedRoute[], strict: boolean): string[] {
     const mistakes = written.flatMap(({ routes }) => {
       const found = routes.flatMap((route) => {
         const { policy, problems } = compilePolicy({ ...route, strict }, this.#rules)

@@ -1,6 +1,6 @@
 import type { FastifyInstance, RouteOptions } from 'fastify'
 import { type Declared, readDeclaration } from './declaration.ts'
-import { declaredBeside, type Hidden, valuesIn } from './declaration-keys.ts'
+import { type Hidden, keysBesideNoauth, valuesIn } from './declaration-keys.ts'
 import type { Policy } from './policy.ts'
 import { isRouted, type RouterPlace, routerSpellings } from './route-path.ts'
 
@@ -58,7 +58,7 @@ export class Route {
     const config: object = { ...options.config }
     const { declared, problems } = readDeclaration(config, new Map([...beside, ...hidden]))
     this.#values = valuesIn(config)
-    const keys = declaredBeside(this.#values)
+    const keys = keysBesideNoauth(this.#values)
     this.scope = scope
     this.writtenUrl = writtenUrl
     this.url = url

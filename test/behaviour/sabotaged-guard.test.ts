@@ -157,7 +157,7 @@ const SABOTAGES: readonly [
     [
       [
         'routes/route-registry.ts',
-        'this.#earlyProblems = this.#compile(early, true)',
+        'this.#earlyProblems = this.#setPolicies(early, true)',
         'this.#earlyProblems = []',
       ],
       [
