@@ -94,8 +94,8 @@ export function compilePolicy(
   if (!hasSegment && tenant === 'required' && !rules.multitenancy) {
     problems.push("tenant is 'required' without a tenant segment, and multitenancy is off")
   }
-  const countsSegment = hasSegment && !declared.noauth
-  if (declared.suspended && !countsSegment && tenant === false) {
+  const hasTenant = tenant !== false || (hasSegment && !declared.noauth)
+  if (declared.suspended && !hasTenant) {
     problems.push('suspended is declared without a tenant')
   }
   const lateProblems = declared.late ? lateFaults(tenant, hasSegment, rules) : []
@@ -108,11 +108,10 @@ export function compilePolicy(
     problems.push(`confirmation is 'require', and the option confirmation is '${confirmation}'`)
   }
   const mistaken = mistakenSegments(names, rules)
-  const isMistaken = mistaken.length > 0
-  // Without a tenant, a warning is enough.
-  if (tenant !== false) problems.push(...mistaken)
-  // Otherwise its handler might take the parameter for the tenant that was checked.
-  const isOfAnother = isMistaken && tenant !== false
+  // Its handler might take the parameter for the tenant that was checked. Without a tenant, a
+  // warning is enough.
+  const isOfAnother = mistaken.length > 0 && tenant !== false
+  if (isOfAnother) problems.push(...mistaken)
   const isClosed = isOfAnother || hasSeveral || unknown.length > 0 || isUnproved
   const requirement = isClosed ? NEVER_MET : declared.requirement
   // A mistake in an early route does not stop the boot.
@@ -124,7 +123,7 @@ export function compilePolicy(
     tenant: isExempt ? null : placeOf(tenant, hasSegment, rules),
     mayBeAbsent: mayBeAbsent(tenant, rules, route.strict),
     declared,
-    isMistaken,
+    isMistaken: mistaken.length > 0,
     requirement,
     // Contradictions close.
     guests: declared.guests && !refusesUsers(declared, requirement) && !route.strict,
@@ -163,7 +162,7 @@ function unknownChecks({ checks }: Declared, rules: PolicyRules): readonly strin
 }
 
 /**
- * Of the parameters of a path without a tenant segment, those that look like one. Without this check, the
+ * The parameters of a path without a tenant segment that look like one. Without this check, the
  * tenant of the route would be read from the query.
  */
 function mistakenSegments(names: readonly string[], { tenantParameter }: PolicyRules): string[] {
