@@ -9,6 +9,37 @@ import {
 } from 'node:crypto'
 import { ownCopy } from '../../platform/runtime/own-property.ts'
 
+/** One JWS algorithm (RFC 7518 §3.1, RFC 8037 §3.1, RFC 9864), and the keys that fit it. */
+interface Algorithm {
+  readonly kty: string
+  readonly crv?: string
+  readonly hash?: string
+  readonly padding?: 'pss'
+  /**
+   * Bytes of a signature, if the algorithm rather than the key fixes it: another encoding of the
+   * same (DER for ECDSA) is another token.
+   */
+  readonly signatureLength?: number
+}
+
+/** A further algorithm is one more row. Keys on a new curve have a cost, in `jwk.ts`. */
+const KNOWN: readonly (readonly [name: string, algorithm: Algorithm])[] = [
+  ['RS256', { kty: 'RSA', hash: 'sha256' }],
+  ['RS384', { kty: 'RSA', hash: 'sha384' }],
+  ['RS512', { kty: 'RSA', hash: 'sha512' }],
+  ['PS256', { kty: 'RSA', hash: 'sha256', padding: 'pss' }],
+  ['PS384', { kty: 'RSA', hash: 'sha384', padding: 'pss' }],
+  ['PS512', { kty: 'RSA', hash: 'sha512', padding: 'pss' }],
+  ['ES256', { kty: 'EC', crv: 'P-256', hash: 'sha256', signatureLength: 64 }],
+  ['ES384', { kty: 'EC', crv: 'P-384', hash: 'sha384', signatureLength: 96 }],
+  ['ES512', { kty: 'EC', crv: 'P-521', hash: 'sha512', signatureLength: 132 }],
+  ['EdDSA', { kty: 'OKP', crv: 'Ed25519', signatureLength: 64 }],
+  ['Ed25519', { kty: 'OKP', crv: 'Ed25519', signatureLength: 64 }],
+  ['ML-DSA-44', { kty: 'AKP', signatureLength: 2420 }],
+  ['ML-DSA-65', { kty: 'AKP', signatureLength: 3309 }],
+  ['ML-DSA-87', { kty: 'AKP', signatureLength: 4627 }],
+]
+
 /** Bytes of an RSA modulus of 8192 bits, with the zero before it that some servers write. */
 const MODULUS = 1025
 
@@ -53,36 +84,6 @@ export function importKey(
     return null
   }
 }
-
-/** One JWS algorithm (RFC 7518 §3.1, RFC 8037 §3.1, RFC 9864), and the keys that fit it. */
-interface Algorithm {
-  readonly kty: string
-  readonly crv?: string
-  readonly hash?: string
-  readonly padding?: 'pss'
-  /**
-   * Bytes of a signature, if the algorithm rather than the key fixes it: another encoding of the
-   * same (DER for ECDSA) is another token.
-   */
-  readonly signatureLength?: number
-}
-
-const KNOWN: readonly (readonly [name: string, algorithm: Algorithm])[] = [
-  ['RS256', { kty: 'RSA', hash: 'sha256' }],
-  ['RS384', { kty: 'RSA', hash: 'sha384' }],
-  ['RS512', { kty: 'RSA', hash: 'sha512' }],
-  ['PS256', { kty: 'RSA', hash: 'sha256', padding: 'pss' }],
-  ['PS384', { kty: 'RSA', hash: 'sha384', padding: 'pss' }],
-  ['PS512', { kty: 'RSA', hash: 'sha512', padding: 'pss' }],
-  ['ES256', { kty: 'EC', crv: 'P-256', hash: 'sha256', signatureLength: 64 }],
-  ['ES384', { kty: 'EC', crv: 'P-384', hash: 'sha384', signatureLength: 96 }],
-  ['ES512', { kty: 'EC', crv: 'P-521', hash: 'sha512', signatureLength: 132 }],
-  ['EdDSA', { kty: 'OKP', crv: 'Ed25519', signatureLength: 64 }],
-  ['Ed25519', { kty: 'OKP', crv: 'Ed25519', signatureLength: 64 }],
-  ['ML-DSA-44', { kty: 'AKP', signatureLength: 2420 }],
-  ['ML-DSA-65', { kty: 'AKP', signatureLength: 3309 }],
-  ['ML-DSA-87', { kty: 'AKP', signatureLength: 4627 }],
-]
 
 const isMlDsaHere = hasMlDsa()
 
