@@ -65,7 +65,7 @@ export function composeIssuers(
 }
 
 /** A fetch may wait for its place this many times as long as it may take. */
-const LINE = 4
+const PATIENCE = 4
 
 /** Frozen. Its sets are handed to nobody: each request is decided by the same rules. */
 function issuerRules(
@@ -116,6 +116,7 @@ function composeKeys(
   const { keysCooldown: cooldown, keysRetry: retry } = settings
   const location =
     publicKeysUrl === undefined ? { issuer: String(issuer?.[0]) } : { url: publicKeysUrl }
-  const freshness = { timeout, line: LINE * timeout, maxAge, maxStale, retry, retryMax: cooldown }
+  const patience = PATIENCE * timeout
+  const freshness = { timeout, patience, maxAge, maxStale, retry, retryMax: cooldown }
   return new RemoteKeys({ location, cooldown, ...freshness, ...fetching }, log.keys(name))
 }

@@ -17,7 +17,7 @@ export interface Freshness extends Ages, BackOffRules {
   /** Limit of one whole load. */
   readonly timeout: number
   /** Limit of the waits for a place before that, all together. Default: none has to wait. */
-  readonly line?: number
+  readonly patience?: number
   /**
    * It is loaded on demand: a load that is due begins when somebody asks, so that a document that
    * is not used is not asked for. Otherwise a timer keeps it fresh.
@@ -26,8 +26,8 @@ export interface Freshness extends Ages, BackOffRules {
 }
 
 export function wholeFreshness(given: Freshness): Required<Freshness> {
-  const { line = 0, isLazy = false } = ownCopy(given)
-  return { ...given, line, isLazy }
+  const { patience = 0, isLazy = false } = ownCopy(given)
+  return { ...given, patience, isLazy }
 }
 
 /** The part of `maxAge` after which a new document is asked for in the background. */
@@ -70,7 +70,7 @@ export class LoadSchedule {
     this.#restUntil = clock.now() + this.#backOff.next()
     // A document that is still fresh is not asked for earlier because one more look has failed.
     this.dueAt = Math.max(this.#loadedAt + this.#refreshAge, this.#restUntil)
-    const attempt = this.#timeout + this.#freshness.line * 1000
+    const attempt = this.#timeout + this.#freshness.patience * 1000
     this.#provedUntil = Math.max(this.#provedUntil, this.#restUntil + attempt)
   }
 

@@ -162,8 +162,8 @@ export class RemoteDocument<T> {
 
   /** Undefined: it has failed, or `close()` has ended it. */
   async #loadOnce(): Promise<T | undefined> {
-    const { timeout, line } = this.#freshness
-    const limit = new TimeLimit({ work: timeout * 1000, wait: line * 1000 })
+    const { timeout, patience } = this.#freshness
+    const limit = new TimeLimit({ work: timeout * 1000, wait: patience * 1000 })
     this.#limit = limit
     this.#schedule.began()
     try {

@@ -91,7 +91,7 @@ function takenPlaces(url: string) {
 test('the wait for a place has a time of its own, and then the load fails', async (t) => {
   const { issuer, asked, failures } = await issuerKeys(t)
   const { places, free } = takenPlaces(issuer)
-  const options = { ...DEFAULTS, location: { issuer }, places, timeout: 60, line: 0.1 }
+  const options = { ...DEFAULTS, location: { issuer }, places, timeout: 60, patience: 0.1 }
   const source = new RemoteKeys(options, { onFailure: (reason) => failures.push(reason) })
   t.after(() => source.close())
   source.open()
@@ -105,7 +105,7 @@ test('the wait for a place has a time of its own, and then the load fails', asyn
 test('closing ends the wait for a place, in silence', async (t) => {
   const { issuer, asked, failures } = await issuerKeys(t)
   const { places, free } = takenPlaces(issuer)
-  const options = { ...DEFAULTS, location: { issuer }, places, line: 60 }
+  const options = { ...DEFAULTS, location: { issuer }, places, patience: 60 }
   const source = new RemoteKeys(options, { onFailure: (reason) => failures.push(reason) })
   source.open()
   const waiting = source.settled()

@@ -80,7 +80,7 @@ test('a load that closing has ended is no failure', async (t) => {
 })
 
 test('after a failure an old document serves to the end of the next attempt, its wait included', (t) => {
-  const { schedule, at, servesFor } = begin(t, { isLazy: true, line: 20 })
+  const { schedule, at, servesFor } = begin(t, { isLazy: true, patience: 20 })
   schedule.succeeded()
   at(600)
   schedule.failed()
