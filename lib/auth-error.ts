@@ -3,15 +3,15 @@
  * `guard/error-response`.
  */
 export interface Challenge {
-  /** Absent where no credentials were tried. */
+  /** Absent if no credentials were tried. */
   readonly error?:
     | 'invalid_token'
     | 'invalid_dpop_proof'
     | 'insufficient_scope'
     | 'insufficient_user_authentication'
-  /** The resource ids that are required; absent where they are not what is wrong. */
+  /** The resource ids that are required; absent if they are not what is wrong. */
   readonly scope?: readonly string[]
-  /** The login that is wanted (RFC 9470 §3); absent where it is not what is wrong. */
+  /** The login that is wanted (RFC 9470 §3); absent if it is not what is wrong. */
   readonly stepUp?: StepUp
 }
 
@@ -80,7 +80,7 @@ export abstract class AuthError extends Error {
     return null
   }
 
-  /** Seconds until another attempt may succeed; null where waiting does not help. */
+  /** Seconds until another attempt may succeed; null if waiting does not help. */
   get retryAfter(): number | null {
     return null
   }

@@ -47,9 +47,9 @@ export interface ServiceParts {
   /** The functions among the options that work in the background. */
   readonly lifecycles: readonly Lifecycle[]
   /**
-   * Parts of the background that end before the last application closes its server: these functions,
-   * and the callers. A pool that the application ends in a hook waits for the connections that are
-   * taken from it.
+   * Parts of the background that end before the last application closes its server: these
+   * functions, and the callers. A pool that the application ends in a hook waits for the
+   * connections that are taken from it.
    */
   readonly drained: readonly Background[]
   readonly counts: DecisionCounts

@@ -34,7 +34,7 @@ export function keepContext(
   const root = rootScope(app)
   if (entering.has(root)) return
   entering.add(root)
-  // One for all requests of an application. To look for it in each would cost more than all else here.
+  // One for all requests of an application. To look for it in each costs more than all else here.
   let key: symbol | undefined
   root.addHook('onRequest', enter)
   root.addHook('preParsing', enterWithPayload)

@@ -12,7 +12,7 @@ import type { ReportFailure } from '../platform/callbacks/call-with-timeout.ts'
 import type { PendingRequests } from '../platform/callbacks/pending-requests.ts'
 import type { Policy } from '../routes/policy.ts'
 
-/** The rules for a decision without a request. */
+/** The rules for a decision with or without a request. */
 export interface CallRules {
   readonly knownTenants: KnownTenants
   /** Seconds by which clocks may differ. */
@@ -27,6 +27,7 @@ export interface CallRules {
   readonly counts: { count(error: AuthError | null): void }
 }
 
+/** The rules for the decision on a request. */
 export interface DecisionRules extends CallRules {
   readonly authenticator: Authenticator
   readonly tenantParameter: string

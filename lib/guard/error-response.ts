@@ -51,7 +51,7 @@ export function errorResponse(rules: ResponseRules): onErrorHookHandler {
       if (typeof retryAfter === 'number') {
         reply.header('retry-after', Math.max(1, Math.ceil(retryAfter) || 1))
       }
-      // After a request for an upgrade, Node's server leaves the socket to whoever listens for them.
+      // After a request for an upgrade, Node's server leaves the socket to who listens for upgrades.
       if ('upgrade' in request.raw && request.raw.upgrade === true) endAfterAnswer(request, reply)
       log(request, authContextOf(request), error, { reason, required: challenge?.scope }, hints)
     }

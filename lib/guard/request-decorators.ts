@@ -39,8 +39,8 @@ export function decorateRequest(app: FastifyInstance): void {
         setter(this: FastifyRequest) {
           // A prototype of requests. A scope below decorates its own with a function of this name.
           if (Object.hasOwn(this, 'constructor')) throw conflictError([name])
-          // Fastify's constructor assigns the values that a scope below decorates. An exception here
-          // would end the process.
+          // Fastify's constructor assigns the values that a scope below decorates. An exception
+          // here would end the process.
           if (authContextOf(this) !== undefined) throw new TypeError(`request.${name} is read-only`)
         },
       })

@@ -103,9 +103,9 @@ function readToken(authorization: string, { spelt, misspelt }: Schemes): string 
 }
 
 /**
- * Whether the request came with more than one Authorization line. Node keeps the first and drops
- * the rest in silence, while a proxy before us may have judged the last (RFC 9110 §5.3). A request
- * that a test makes up may have no raw headers at all.
+ * True: the request came with several Authorization headers. Node keeps the first and drops the
+ * rest in silence, while a proxy before us may have judged the last (RFC 9110 §5.3). A request that
+ * a test makes up may have no raw headers at all.
  */
 function isRepeated(rawHeaders: readonly string[] = []): boolean {
   let seen = false

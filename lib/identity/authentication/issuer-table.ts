@@ -7,9 +7,9 @@ import { RecentKeys } from '../../platform/callbacks/line.ts'
 import { flatString } from '../../platform/runtime/flat-string.ts'
 
 /**
- * Places beyond the bound for issuers on trial, which have proved no token yet, if those that have
- * hold all others. A new customer needs one for its first token; and whoever names one issuer again and
- * again causes one fetch of its keys, and not one for each token.
+ * Places beyond the bound for issuers on trial, which have proved no token yet. They count if those
+ * that have proved one hold all others. A new customer needs a place for its first token. Whoever
+ * names one issuer again and again causes one fetch of its keys, and not one for each token.
  */
 const ON_TRIAL = 64
 

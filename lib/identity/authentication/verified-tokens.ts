@@ -124,7 +124,7 @@ export class EndingValidity implements Validity {
   /**
    * It lets no new request in. Those under way may still rest on it.
    *
-   * @param hasItsKeys false: its issuer has other rules since
+   * @param hasItsKeys false: they may not, since its issuer has gone or has other rules
    */
   lapse(hasItsKeys: () => boolean): void {
     this.#isTrusted = undefined

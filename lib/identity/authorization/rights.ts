@@ -66,15 +66,15 @@ export class Rights {
   }
 
   /**
-   * The ids that are granted in a tenant, or, for null, where there is none. Made for each tenant
-   * when it is asked for: ids for all tenants times a hundred of them are many.
+   * The ids that are granted in a tenant; for null: without a tenant. Made for a tenant when it is
+   * asked for, since the ids of thousands of tenants are many.
    */
   in(tenant: string | null): ReadonlySet<string> {
     const [everywhere, here] = this.grantedIn(tenant)
     return new ImmutableSet([...everywhere, ...here])
   }
 
-  /** The lists of them: what is granted everywhere, and what is granted here alone. */
+  /** The same ids as two lists: those granted everywhere, and those granted here alone. */
   grantedIn(tenant: string | null): readonly [readonly string[], readonly string[]] {
     const everywhere = this.#granted(EVERY_TENANT)
     if (this.#pin === EVERY_TENANT) {
@@ -87,8 +87,8 @@ export class Rights {
   }
 
   /**
-   * The reason of a refusal, for the log: a server that sends no rights at all is rather set up
-   * badly.
+   * The reason of a refusal, for the log. It says if there are no rights at all: then the server is
+   * likely to be set up badly.
    */
   explain(reason: string): string {
     return this.#resources === NO_RESOURCES ? `${reason}: ${this.#missing}` : reason
@@ -110,9 +110,9 @@ export type AllowedTenants = '*' | ReadonlySet<string>
 
 /**
  * The rights that count by the word of an issuer that speaks for these tenants. Rights in other
- * tenants are removed. What is granted in every tenant becomes a right in each of its tenants that
- * the user has, so that it counts in no other tenant, and not where there is no tenant. It is
- * looked at once, however many tenants there are.
+ * tenants are removed. A right in every tenant becomes one in each of these that the user has, so
+ * that it counts in no other tenant, and not without a tenant. It is looked at once, however many
+ * tenants there are.
  *
  * @returns a frozen copy, or the same rights if nothing is pinned
  */

@@ -51,9 +51,7 @@ export class KeySet {
     Object.freeze(this)
   }
 
-  /**
-   * What has come and gone since another set. A key that was replaced under its name is in both.
-   */
+  /** The keys that came and went since another set. One that was replaced is in both. */
   changesSince(before: KeySet): KeyChanges {
     return { added: namesBeyond(before, this.#all), removed: namesBeyond(this, before.#all) }
   }
@@ -134,7 +132,7 @@ function withoutKeys(flaws: readonly unknown[]): string {
 /** How the name of each key of a test authority begins. */
 export const TEST_KEY_NAME = 'fastify-tenant-auth-test-'
 
-/** Whether keys are those of a test authority, which signs what anybody asks for. */
+/** True: keys are those of a test authority, which signs what anybody asks for. */
 export function areTestKeys({ kids }: KeySet): boolean {
   return kids.some((kid) => kid?.startsWith(TEST_KEY_NAME))
 }

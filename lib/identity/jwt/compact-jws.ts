@@ -155,7 +155,7 @@ export class JoseHeaders {
 }
 
 function readHeader(header: object): JoseHeader {
-  // RFC 7515 §4.1.11: an extension that is not understood must be refused; none is understood here.
+  // RFC 7515 §4.1.11: an extension that is not understood must be refused. None is understood.
   if (Object.hasOwn(header, 'crit') || Object.hasOwn(header, 'b64')) {
     throw tokenRefusal('header extensions are not supported')
   }

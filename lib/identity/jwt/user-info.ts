@@ -50,8 +50,8 @@ export function readUserInfo(claims: unknown): UserInfo {
 }
 
 /**
- * The same of claims that are known not to be nested too deeply. They are not frozen yet, since most
- * users of an API are never looked at; see `frozenUserInfo`.
+ * The same of claims that are known not to be nested too deeply. They are not frozen yet, since
+ * most users of an API are never looked at; see `frozenUserInfo`.
  *
  * @throws ERR_AUTH_TOKEN_INVALID
  */

@@ -75,8 +75,8 @@ export class Possession {
   }
 
   /**
-   * What the sender of a verified token has proved. A promise only if `proofSeen` gives one, and
-   * then one of `waits`.
+   * The keys that the sender of a verified token has proved to hold. A promise only if `proofSeen`
+   * gives one, and then one of `waits`.
    *
    * @param known.possession what the request has proved before, by the same token: a proof counts
    * once, and a hook may have put another scheme into the header

@@ -10,7 +10,7 @@ export const EVERY_TENANT = '*'
 /** U+0000 to U+001F, U+007F to U+009F, and halves of surrogate pairs, which are no whole text. */
 const NO_TEXT = /[\p{Cc}\p{Cs}]/u
 
-/** Whether a value can be a tenant's name. Names are compared exactly, never normalized. */
+/** True: a value can be a tenant's name. Names are compared exactly, never normalized. */
 export function isTenantName(value: unknown): value is string {
   return (
     typeof value === 'string' &&

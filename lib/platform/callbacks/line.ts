@@ -92,7 +92,10 @@ export class Line {
     return this.#running < places && running < (shareOf === undefined ? places : half(places))
   }
 
-  /** In a full line, the newest of the share with most gives way to a share with fewer, the new one counted. */
+  /**
+   * In a full line, the newest question of the share with most gives way to one of a share with
+   * fewer, the new question counted.
+   */
   #hasRoomFor(share: Share): boolean {
     if (this.#waiting < this.#longest) return true
     let most = share

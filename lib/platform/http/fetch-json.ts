@@ -44,8 +44,9 @@ export async function fetchJson(url: string, limits: FetchLimits): Promise<unkno
 }
 
 /**
- * Reads one document in UTF-8 over HTTP: status 200 only, no redirect followed (the address is
- * configured, and nobody else may choose it), the body read as a stream up to `maxBytes`.
+ * Reads one document in UTF-8 over HTTP: status 200 only, of any Content-Type, no redirect followed
+ * (the address is configured, and nobody else may choose it), the body read as a stream up to
+ * `maxBytes`.
  *
  * @throws FetchFailure
  */
