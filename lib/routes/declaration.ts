@@ -132,17 +132,22 @@ export function readDeclaration(
 ): { declared: Declared; problems: string[] } {
   const values = new Map<string, unknown>(Object.entries(config))
   const problems: string[] = []
-  let isLost = false
-  for (const key of new Set([...values.keys(), ...hidden.keys()])) {
+  const lost: string[] = []
+  for (const key of values.keys()) {
     const meant = meantKey(key)
+    if (meant === undefined) continue
     // A slip declares nothing, so the route would stay open to those that it was to exclude.
-    if (meant !== undefined && values.has(key)) problems.push(`${key} looks like ${meant}`)
-    if (RESTRICTING.includes(meant ?? (hidden.has(key) ? key : ''))) isLost = true
+    problems.push(`${key} looks like ${meant}`)
+    lost.push(meant)
   }
-  for (const [key, why] of hidden) problems.push(`${key} is ${why}`)
+  for (const [key, why] of hidden) {
+    problems.push(`${key} is ${why}`)
+    lost.push(meantKey(key) ?? key)
+  }
   const checks = readChecks(values.get('check'), problems)
   const stepUp = readStepUpKey(values.get('stepUp'), problems)
-  if (checks?.length === 0 || stepUp === undefined) isLost = true
+  const isUnreadable = checks?.length === 0 || stepUp === undefined
+  const isClosed = isUnreadable || lost.some((key) => RESTRICTING.includes(key))
   const flag = (name: (typeof FLAGS)[number] | 'noauth'): boolean => {
     const value = values.get(name)
     if (value !== undefined && typeof value !== 'boolean') {
@@ -160,7 +165,7 @@ export function readDeclaration(
     guests: flag('guests'),
     suspended: flag('suspended'),
     late: flag('late'),
-    requirement: isLost ? NEVER_MET : readRequirement(values.get('require'), problems),
+    requirement: isClosed ? NEVER_MET : readRequirement(values.get('require'), problems),
     checks,
     mustBeBound: readConfirmationKey(values.get('confirmation'), problems),
     stepUp: stepUp ?? null,
