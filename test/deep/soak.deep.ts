@@ -67,7 +67,11 @@ const SABOTAGES: readonly (readonly [check: string, replacement: Replacement, wr
   ],
   [
     'the end of what a withdrawn key has proved',
-    ['identity/authentication/issuer.ts', 'this.keys.current() === keys', 'true'],
+    [
+      'identity/authentication/issuer.ts',
+      'this.#standing.isTrusted() && this.keys.current() === keys',
+      'this.#standing.isTrusted()',
+    ],
     /^user: .* in place of (?:401 ERR_AUTH_TOKEN_INVALID|503 ERR_AUTH_KEYS_UNAVAILABLE)/,
   ],
   [
