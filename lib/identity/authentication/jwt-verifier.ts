@@ -12,8 +12,8 @@ import { UNKNOWN_KEY } from './key-lookup.ts'
 import type { Verified, VerifiedTokens } from './verified-tokens.ts'
 
 /**
- * Most proofs of one token, each by the issuer of that moment, and most decisions on one request.
- * An issuer that changes all the time must not keep a request for ever.
+ * Most proofs of one token, each by the issuer of that moment, and most repeats of the decision on
+ * one request. An issuer that changes all the time must not keep a request for ever.
  */
 export const MOST_TURNS = 5
 
