@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { type TestContext, test } from 'node:test'
 import { Line, type LineRules, RecentKeys } from '../../../lib/platform/callbacks/line.ts'
+import { clock } from '../../../lib/platform/runtime/clock.ts'
 
 /** A line on a clock that the test moves, and questions that the test answers by their keys. */
 function start(t: TestContext, rules: LineRules, patience = 5) {
@@ -175,6 +176,18 @@ test('of too many keys those are known that were good last', () => {
     ['a', 'b', 'c'].map((key) => keys.has(key)),
     [true, false, true],
   )
+})
+
+test('ten thousand keys are known, each for an hour', (t) => {
+  let now = 0
+  t.mock.method(clock, 'now', () => now)
+  const keys = new RecentKeys()
+  for (let i = 0; i <= 10_000; i++) keys.note(`${i}`)
+  assert.deepEqual([keys.has('0'), keys.has('1')], [false, true])
+  now = 3_599_999
+  assert.equal(keys.has('1'), true)
+  now = 3_600_000
+  assert.equal(keys.has('1'), false)
 })
 
 test('of too many keys the share that has most loses its oldest', () => {
