@@ -3,6 +3,7 @@ import { test } from 'node:test'
 import { AuthService } from '../../lib/index.ts'
 import { bareApp } from '../helpers/app/guarded-app.ts'
 import { heard } from '../helpers/app/heard.ts'
+import { assertNoLogout, logoutApp, logoutToken } from '../helpers/app/logout-app.ts'
 import { outcome } from '../helpers/app/refusals.ts'
 import { until } from '../helpers/processes/until.ts'
 import { KeyServer } from '../helpers/servers/key-server.ts'
@@ -11,6 +12,7 @@ import { forge, forgeKey } from '../helpers/tokens/forge.ts'
 const first = forgeKey('ES256', 'first')
 const second = forgeKey('ES256', 'second')
 const replaced = forgeKey('ES256', 'first')
+const other = forgeKey('EdDSA', 'other')
 const many = Array.from({ length: 25 }, (_, i) => forgeKey('ES256', `key-${i}`).publicJwk)
 const { kid: _, ...nameless } = forgeKey('ES256', 'none').publicJwk
 
@@ -92,9 +94,16 @@ test('a token that names a key that no set has is counted, and no other refusal 
     [forge(second, { payload }), refused, 2],
     [forge(replaced, { payload }), refused, 2],
     [forge(second, { payload, header: { kid: undefined } }), refused, 2],
+    [forge(other, { payload, header: { kid: undefined } }), refused, 2],
     ['no-token', refused, 2],
   ] as const) {
     assert.equal(await ask(token), expected)
     assert.deepEqual(service.stats().keys, { unknownKid: count })
   }
+})
+
+test('a logout token that names such a key is counted too', async (t) => {
+  const { app, logOut } = await logoutApp(t)
+  assertNoLogout(await logOut(logoutToken({}, { kid: 'other' })), 'another key')
+  assert.deepEqual(app.authService.stats().keys, { unknownKid: 1 })
 })
