@@ -18,6 +18,7 @@ const x5t = createHash('sha256').update(new X509Certificate(certificate).raw).di
 test('an event says what an admitted token was bound to, and null of all others', async (t) => {
   const events = heard(t, 'decision')
   const app = await boundApp(t, { clientCertificate: () => certificate })
+  app.get('/guests/:tenant', { config: { guests: true } }, async () => 'guest')
   const token = await boundToken()
   const jkt = HOLDER.thumbprint
   const cnfs = { 'x5t#S256': x5t }
@@ -36,6 +37,7 @@ test('an event says what an admitted token was bound to, and null of all others'
     [null, '/me', { authorization: `DPoP ${token}`, dpop: 'x' }],
     [null, '/t/foreign', foreign],
     [null, '/guests', {}],
+    [null, '/guests/foreign', provedBy(HOLDER, token, { url: '/guests/foreign' })],
     ['dpop', '/guests', provedBy(HOLDER, token, { url: '/guests' })],
   ]
   for (const [bound, url, headers] of rows) {
