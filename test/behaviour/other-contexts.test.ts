@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { EventEmitter, once } from 'node:events'
 import { connect } from 'node:net'
 import { type TestContext, test } from 'node:test'
-import Fastify, { type FastifyInstance } from 'fastify'
+import Fastify, { type FastifyInstance, type FastifyRequest } from 'fastify'
 
 // It is made before the package is loaded, which is not told of it.
 const madeBefore = Fastify()
@@ -150,22 +150,22 @@ test('an abort listener runs for the user of its request, whoever has ended it',
     const isRevoked = denyList()
     const app = await guardedApp(t, { asyncContext, isRevoked })
     const seen: string[] = []
-    let isWaiting = false
+    let waiting: FastifyRequest | undefined
+    const tell = (what: string) => () => seen.push(`${what} ${current()}`)
     app.get('/wait', async (request) => {
       const signal = signalOf(request)
-      signal.addEventListener('abort', () => seen.push(`told ${current()}`))
-      isWaiting = true
+      signal.addEventListener('abort', tell('told'))
+      waiting = request
       await once(signal, 'abort')
-      const late = signalOf(request)
-      late.addEventListener('abort', () => seen.push(`late ${current()}`))
       return 'ended'
     })
     app.get('/end', async () => {
       await isRevoked.add({ sub: 'alice', issuer: authority.issuer })
+      if (waiting) signalOf(waiting).addEventListener('abort', tell('late'))
       return current()
     })
     const answer = app.inject({ url: '/wait', headers: ALICE })
-    await until(() => isWaiting)
+    await until(() => waiting !== undefined)
     const ended = await app.inject({ url: '/end', headers: BOB })
     assert.equal(ended.body, asyncContext ? 'bob' : 'nobody')
     await answer
