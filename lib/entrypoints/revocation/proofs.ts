@@ -1,6 +1,10 @@
 import { entryPointOptions } from '../../config/option-reader.ts'
 import { Size } from '../../config/option-types.ts'
-import { type ProofTable, proofTable as tableOf } from '../../identity/proofs/proof-table.ts'
+import {
+  MOST_PROOFS,
+  type ProofTable,
+  proofTable as tableOf,
+} from '../../identity/proofs/proof-table.ts'
 
 export interface ProofTableOptions {
   /**
@@ -10,7 +14,7 @@ export interface ProofTableOptions {
   readonly max?: number
 }
 
-const MEMBERS = { max: Size(500_000, 1) }
+const MEMBERS = { max: Size(MOST_PROOFS, 1) }
 
 /**
  * For the option `proofSeen`: the DPoP proofs that this process has seen, each until it is over. A

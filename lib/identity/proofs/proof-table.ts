@@ -151,8 +151,11 @@ class Proofs {
   }
 }
 
+/** Most proofs that a table holds if nobody says how many. */
+export const MOST_PROOFS = 500_000
+
 /** A table of seen proofs. It is empty at first, and belongs to this process. */
-export function proofTable({ max = 500_000 }: { readonly max?: number } = {}): ProofTable {
+export function proofTable({ max = MOST_PROOFS }: { readonly max?: number } = {}): ProofTable {
   const proofs = new Proofs(max)
   const note = (key: string, until: Date): boolean => {
     if (typeof key !== 'string') throw new TypeError('the key of a proof is no string')

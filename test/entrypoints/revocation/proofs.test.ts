@@ -33,3 +33,11 @@ test('each table is of its own', () => {
   const until = new Date(Date.now() + 1000)
   assert.deepEqual([one('k', until), other('k', until), one('k', until)], [true, true, false])
 })
+
+test('500 000 proofs are held where max is left out', () => {
+  const isFirst = proofTable()
+  const until = new Date(Date.now() + 600_000)
+  for (let i = 0; i < 500_000; i++) isFirst(`${i}`, until)
+  assert.equal(isFirst.size, 500_000)
+  assert.throws(() => isFirst('one more', until), /full/)
+})
