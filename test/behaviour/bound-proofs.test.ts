@@ -223,6 +223,19 @@ test('a proof by another key is refused as a key that does not fit', async (t) =
   assert.deepEqual(seen, [])
 })
 
+test('a proof is judged by its key, its claims and its signature, one after the other', async (t) => {
+  const { token, ask, lines } = await start(t)
+  const wrong: ProofParts = {
+    token,
+    method: 'POST',
+    bend: (text) => `${text.slice(0, -8)}AAAAAAAA`,
+  }
+  for (const key of [await proofKey(), HOLDER]) await ask(proofOf(key, wrong))
+  const reasons = lines('request refused').map(({ reason }) => reason)
+  const byKey = 'the DPoP proof is of another key'
+  assert.deepEqual(reasons, [byKey, 'DPoP proof: for another method'])
+})
+
 test('a key that was seen with one token proves no other token', async (t) => {
   const { token, ask } = await start(t)
   const other = await proofKey()
