@@ -108,7 +108,7 @@ const BAD_OPTIONS: readonly [options: object, ...reported: string[]][] = [
   [{ ...right, sessionless: 'sid' }, 'sessionless: expected'],
   [{ ...right, sessionless: [] }, 'sessionless: expected'],
   [
-    { ...right, sessionless: ['https://other.test'] },
+    { ...right, sessionless: [ISSUER, 'https://other.test'] },
     'expected issuers of the guard in sessionless',
   ],
   [{ ...right, client: ['a'] }, 'did you mean clients?'],
