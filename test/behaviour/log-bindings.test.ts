@@ -99,7 +99,7 @@ test('an error of a handler is logged with the bindings', async (t) => {
   assert.deepEqual([failed?.level, failed?.['sub'], failed?.['tenant']], [50, 'dora', undefined])
 })
 
-test('a line of a check, and of a hook before it, names the user, too', async (t) => {
+test('a line of a check, and of a hook before it, names the user, too, and each line once', async (t) => {
   const log = logLines()
   const own = (_: unknown, { log }: FastifyRequest) => {
     log.info('in the check')
@@ -114,6 +114,8 @@ test('a line of a check, and of a hook before it, names the user, too', async (t
     const told = log.lines(message).map((line) => ALL.map((name) => line[name]))
     assert.deepEqual(told, [['test-tenant', 'dora', ISSUER]], message)
   }
+  const isNamedTwice = (line: string) => ALL.some((name) => line.split(`"${name}":`).length > 2)
+  assert.deepEqual(log.raw.filter(isNamedTwice), [])
 })
 
 test('without the option no line names a user, and the refusal names the tenant as ever', async (t) => {
