@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict'
 import { createServer } from 'node:http'
 import { test } from 'node:test'
+import { denyList } from '../../lib/entrypoints/revocation/index.ts'
 import type { AuthOptions } from '../../lib/index.ts'
+import { heard } from '../helpers/app/heard.ts'
 import { logoutApp, logoutToken } from '../helpers/app/logout-app.ts'
 import { until } from '../helpers/processes/until.ts'
 import { portOf } from '../helpers/servers/asked-server.ts'
@@ -135,6 +137,23 @@ test('an issuer that has proved a logout is not displaced by one that has proved
   }
   assert.equal((await logOut(logoutToken())).statusCode, 200)
   assert.equal(asked.filter((iss) => iss === ISSUER).length, 1)
+})
+
+test('a logout whose entry is not stored yet is 503 when the application closes', async (t) => {
+  const told = heard(t, 'logout')
+  let isAppending = false
+  const append = () => {
+    isAppending = true
+    return new Promise(() => {})
+  }
+  const revoked = denyList({ changes: () => ({ entries: [], cursor: 0 }), append })
+  const { app, logOut } = await logoutApp(t, { revoked })
+  const answer = logOut(logoutToken())
+  await until(() => isAppending)
+  await app.close()
+  assert.equal((await answer).statusCode, 503)
+  const found = told.map(({ outcome, reason }) => [outcome, reason])
+  assert.deepEqual(found, [['unavailable', 'the application closes']])
 })
 
 function held() {
