@@ -1,9 +1,17 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { RouteDeclaration } from '../../lib/index.ts'
+import tenantAuth, { type RouteDeclaration } from '../../lib/index.ts'
 import { assertUnproved, boundApp } from '../helpers/app/bound-app.ts'
 import { configError } from '../helpers/app/config-error.ts'
-import { as, authority, guardedApp, RIGHTS, untyped } from '../helpers/app/guarded-app.ts'
+import {
+  as,
+  authority,
+  bareApp,
+  guardedApp,
+  RIGHTS,
+  trusting,
+  untyped,
+} from '../helpers/app/guarded-app.ts'
 import { logLines } from '../helpers/app/log-lines.ts'
 import { outcome } from '../helpers/app/refusals.ts'
 import { boundToken, HOLDER, PUBLIC, provedBy } from '../helpers/tokens/bound.ts'
@@ -39,6 +47,22 @@ test('a route that requires what the application requires is as any other', asyn
   const headers = provedBy(HOLDER, token, { url: '/pay' })
   assert.equal(outcome(await app.inject({ url: '/pay', headers })), '200')
   assert.equal(outcome(await app.inject({ url: '/pay', headers: await as() })), INVALID)
+})
+
+test('a route that was written before the guard, and requires binding, is closed to unbound tokens', async (t) => {
+  const [user, bound] = [await as(), { authorization: `Bearer ${await boundToken()}` }]
+  for (const [confirmation, config, headers, expected] of [
+    ['refuse', { confirmation: 'require' }, user, '403 ERR_AUTH_RESOURCE_MISSING'],
+    ['ignore', { confirmation: 'require' }, user, '403 ERR_AUTH_RESOURCE_MISSING'],
+    ['ignore', { confirmation: 'require' }, bound, '403 ERR_AUTH_RESOURCE_MISSING'],
+    ['check', { confirmation: 'require' }, user, INVALID],
+    ['check', { confirmation: 'Require' }, user, INVALID],
+  ] as const) {
+    const app = bareApp(t)
+    app.get('/pay', { config: declared(config) }, handler)
+    await app.register(tenantAuth, untyped({ ...trusting(), confirmation, publicUrl: PUBLIC }))
+    assert.equal(outcome(await app.inject({ url: '/pay', headers })), expected, confirmation)
+  }
 })
 
 /** Routes that must not boot. */
