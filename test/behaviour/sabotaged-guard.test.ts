@@ -122,6 +122,20 @@ const SABOTAGES: readonly [
     [/^POST +\/:tenant\/menus +without +403 ERR_AUTH_RESOURCE_MISSING +400, not from the guard$/m],
   ],
   [
+    'the tenant in which an id is held',
+    [
+      [
+        'identity/authorization/principal.ts',
+        '= this.principal.grantedIn(this.tenant)',
+        "= [this.tenant, 'acme-test'].map((tenant) => this.principal.grantedIn(tenant).flat())",
+      ],
+    ],
+    [
+      /^POST +\/:tenant\/menus +without +403 ERR_AUTH_RESOURCE_MISSING +400, not from the guard$/m,
+      /^GET +\/reports +without +403 ERR_AUTH_RESOURCE_MISSING +204, /m,
+    ],
+  ],
+  [
     'the requirement where no tenant is named',
     [
       [
