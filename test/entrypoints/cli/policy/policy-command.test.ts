@@ -109,6 +109,17 @@ test('a difference is printed in words, in red if it opens something, and the ex
   })
 })
 
+test('a difference that opens nothing makes the exit code 1, too', async () => {
+  for (const [effect, was, routes] of [
+    ['closes', [listed('/x', { noauth: true })], [listed('/x')]],
+    ['changes', [listed('/x')], [listed('/x'), listed('/y')]],
+  ] as const) {
+    const file = folder.write(matrixJson(matrixOf([[...was]])), `${effect}.json`)
+    const { code, out } = await ran(['--check', file], { routes: [...routes] })
+    assert.deepEqual([code, out.split(' ', 1)], [1, [effect]])
+  }
+})
+
 test('no text of a file or an application can move, hide or mark up the output', async () => {
   const odd = '/a\u202eb\n\u001b[31m|`c`'
   const was = [listed(odd, { require: ['<b>:\u2066c\n'] })]
