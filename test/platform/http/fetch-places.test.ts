@@ -68,6 +68,11 @@ for (const [rank, hosts, most] of RANKS) {
   })
 }
 
+test('each port of a host has places of its own', async (t) => {
+  const { many } = begin(t)
+  assert.equal(await many(60, (i) => `a.test:${8000 + (i % 2)}`, 'own'), 32)
+})
+
 test('a free place is for the best rank, the host with fewest, and who came first', async (t) => {
   const { begun, run, many, end } = begin(t)
   await many(32, (i) => `${i % 2}.test`, 'own')
