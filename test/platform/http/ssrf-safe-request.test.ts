@@ -418,7 +418,7 @@ for (const [what, address, family] of [
   })
 }
 
-test('eight silent names leave the look-ups of the process as they were', async (t) => {
+test('eight silent names leave the look-ups of the process as they were, and end with their limit', async (t) => {
   const asked = await nameServer(t, (name) => (name === 'good.test' ? ['8.8.8.8'] : undefined))
   const limit = new AbortController()
   const all = Array.from({ length: 8 }, (_, i) => lookUp(`${i}.customer.test`, limit.signal))
@@ -428,7 +428,8 @@ test('eight silent names leave the look-ups of the process as they were', async 
   const local = await dns.promises.lookup('localhost')
   assert.match(local.address, /^(127\.|::1)/)
   limit.abort()
-  await ended
+  const reasons = (await ended).map((one) => one.status === 'rejected' && one.reason.code)
+  assert.deepEqual([...new Set(reasons)], ['ECANCELLED'])
 })
 
 test('silence that an error of another realm tells of leaves the machine alone', async (t) => {
