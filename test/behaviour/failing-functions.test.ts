@@ -3,7 +3,7 @@ import { type TestContext, test } from 'node:test'
 import { inspect } from 'node:util'
 import type { LightMyRequestResponse } from 'fastify'
 import { denyList } from '../../lib/entrypoints/revocation/index.ts'
-import tenantAuth from '../../lib/index.ts'
+import tenantAuth, { type AuthOptions } from '../../lib/index.ts'
 import { CALLBACKS, type Callback } from '../helpers/app/callbacks.ts'
 import { as, bareApp, guardedApp, trusting } from '../helpers/app/guarded-app.ts'
 import { logLines } from '../helpers/app/log-lines.ts'
@@ -13,12 +13,17 @@ import { holdTime } from '../helpers/processes/age-by-date.ts'
 const callbackOf = (name: string) => CALLBACKS.find(([each]) => each === name) ?? assert.fail(name)
 
 /** A guarded application with one such function, and a request. The test moves the clock. */
-async function start(t: TestContext, name: string, callback: () => unknown) {
+async function start(
+  t: TestContext,
+  name: string,
+  callback: () => unknown,
+  more: AuthOptions = {},
+) {
   holdTime(t, { apis: ['Date', 'setTimeout'], now: Date.now() })
   const [, optionsOf, , headers] = callbackOf(name)
   const log = logLines()
   const app = bareApp(t, { logger: log.logger })
-  const options = optionsOf(callback as Callback)
+  const options = { ...optionsOf(callback as Callback), ...more }
   await app.register(tenantAuth, name === 'issuers' ? options : trusting(options))
   app.get('/orders', { config: { tenant: true } }, async () => 'ok')
   const ask = async (): Promise<LightMyRequestResponse> =>
@@ -140,19 +145,23 @@ for (const name of ['mapClaims', 'tokenFrom'] as const) {
 }
 
 for (const [name, , expected] of CALLBACKS.slice(0, 6)) {
-  test(`that ${name} is late is told`, async (t) => {
+  test(`${name} is late after tenantsTimeout, and that is told`, async (t) => {
     let note = (): void => {}
     const isAsked = new Promise<void>((resolve) => {
       note = resolve
     })
-    const { ask, levels, pass } = await start(t, name, () => {
+    const hang = () => {
       note()
       return new Promise(() => {})
-    })
+    }
+    const { ask, levels, pass } = await start(t, name, hang, { tenantsTimeout: 7 })
     const answer = ask()
     await isAsked
     await new Promise(setImmediate)
-    pass(5)
+    pass(6.9)
+    await new Promise(setImmediate)
+    assert.deepEqual(levels(`tenant auth: ${name} is late`), [])
+    pass(0.1)
     assert.equal(outcome(await answer), expected)
     assert.deepEqual(levels(`tenant auth: ${name} is late`), [40, 20])
   })

@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict'
 import type { ServerResponse } from 'node:http'
 import { test } from 'node:test'
+import { setImmediate } from 'node:timers/promises'
 import type { LightMyRequestResponse } from 'fastify'
 import { assertRefused } from '../helpers/app/refusals.ts'
+import { holdTime } from '../helpers/processes/age-by-date.ts'
 import { until } from '../helpers/processes/until.ts'
 import { askedServer } from '../helpers/servers/asked-server.ts'
 import { hangingFaults } from '../helpers/servers/key-faults.ts'
@@ -170,6 +172,25 @@ test('cold, keysTimeout ends the wait with 503, at any stage of the answer', asy
       await until(() => probe.log.some((line) => line.includes('answer in time')))
     })
   }
+})
+
+test('keysTimeout ends a fetch that hangs, and no earlier', async (t) => {
+  holdTime(t, { apis: ['Date', 'setTimeout'], now: Date.now() })
+  let note = (): void => {}
+  const isAsked = new Promise<void>((resolve) => {
+    note = resolve
+  })
+  const server = await askedServer(() => note())
+  const probe = await startProbe(t, { publicKeysUrl: server.url, keysTimeout: 7 })
+  const asked = probe.ask(freshToken())
+  await isAsked
+  const failure = () => probe.service.stats().documents[0]?.failure
+  t.mock.timers.tick(6900)
+  await setImmediate()
+  assert.equal(failure(), null)
+  t.mock.timers.tick(100)
+  assertUnavailable(await asked)
+  assert.equal(failure(), 'no answer in time')
 })
 
 test('Retry-After tells when the next attempt is', async (t) => {

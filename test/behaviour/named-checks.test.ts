@@ -156,7 +156,7 @@ for (const [what, check, code, reason] of ANSWERS) {
 test('a check that is late is 503, and gives its place free at its limit', async (t) => {
   holdTime(t, { apis: ['Date', 'setTimeout'], now: Date.now() })
   const own = t.mock.fn(never)
-  const { ask } = await start(t, { own }, 'own')
+  const { ask } = await start(t, { own }, 'own', { tenantsTimeout: 7 })
   const settled = async () => {
     for (let turns = 0; turns < 10; turns++) await new Promise(setImmediate)
   }
@@ -166,10 +166,13 @@ test('a check that is late is 503, and gives its place free at its limit', async
   asked.push(...Array.from({ length: 6 }, () => ask()))
   await settled()
   assert.equal(own.mock.callCount(), 64)
-  t.mock.timers.tick(3000)
+  t.mock.timers.tick(4900)
+  await settled()
+  assert.equal(own.mock.callCount(), 64)
+  t.mock.timers.tick(100)
   await settled()
   assert.equal(own.mock.callCount(), 70)
-  t.mock.timers.tick(5000)
+  t.mock.timers.tick(7000)
   const answers = (await Promise.all(asked)).map(outcome)
   assert.deepEqual([...new Set(answers)], ['503 ERR_AUTH_CHECK_UNAVAILABLE'])
 })

@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict'
 import type { ServerResponse } from 'node:http'
 import { test } from 'node:test'
+import { setImmediate } from 'node:timers/promises'
 import { as, guardedApp } from '../helpers/app/guarded-app.ts'
 import { assertRefused, outcome } from '../helpers/app/refusals.ts'
+import { holdTime } from '../helpers/processes/age-by-date.ts'
 import { until } from '../helpers/processes/until.ts'
 import { json, tenantServer } from '../helpers/servers/tenant-server.ts'
 
@@ -63,6 +65,25 @@ for (const [what, answer] of BAD_ANSWERS) {
   })
 }
 
+test('tenantsTimeout ends a fetch of the list that hangs, and no earlier', async (t) => {
+  holdTime(t, { apis: ['Date', 'setTimeout'], now: Date.now() })
+  const server = await tenantServer('')
+  const isAsked = new Promise<void>((resolve) => {
+    server.answer = () => resolve()
+  })
+  const app = await guardedApp(t, { tenants: server.url, tenantsTimeout: 7 })
+  app.get('/:tenant/x', async () => 'never')
+  const asked = app.inject({ url: '/real/x', headers: USER })
+  await isAsked
+  const failure = () => app.authService.stats().documents.at(-1)?.failure
+  t.mock.timers.tick(6900)
+  await setImmediate()
+  assert.equal(failure(), null)
+  t.mock.timers.tick(100)
+  assertRefused(await asked, 'ERR_AUTH_TENANTS_UNAVAILABLE')
+  assert.equal(failure(), 'no answer in time')
+})
+
 test('a user who may not act for a tenant gets 403, even while the list cannot be had', async (t) => {
   const server = await tenantServer('junk')
   const app = await guardedApp(t, { tenants: server.url })
@@ -101,7 +122,7 @@ test('requests that waited for one answer have an error each, which hooks may wr
   await app.ready()
   const get = () => app.inject({ url: '/real/x', headers: USER })
   const together = [get(), get()]
-  await new Promise(setImmediate)
+  await setImmediate()
   fail(new Error('away'))
   for (const { seen, id } of (await Promise.all(together)).map((response) => response.json())) {
     assert.equal(seen, id)
