@@ -8,6 +8,7 @@ import {
   type Credentials,
   currentAuthorization,
   errors,
+  type TenantState,
 } from '../../lib/index.ts'
 import { as, authority, bareApp, RIGHTS, trusting, untyped } from '../helpers/app/guarded-app.ts'
 import { heard } from '../helpers/app/heard.ts'
@@ -351,6 +352,25 @@ for (const tokenCacheSize of [10, 0]) {
     assert.equal((await caller()).signal.aborted, false, 'a service that is open again')
   })
 }
+
+test('a user who was a superuser has a signal of its own, which ends with its tenant', async (t) => {
+  let rights: Record<string, string[]> = { '*': ['root:all'] }
+  let state: TenantState = true
+  const { service, call } = await start(t, {
+    superuserResource: 'root:all',
+    resourcesOf: () => rights,
+    tenants: () => state,
+  })
+  const given = { token, tenant: 'acme' }
+  const { signal: ofSuperuser } = await service.authenticate(given)
+  rights = { acme: [] }
+  service.forget()
+  const { signal: ofMember } = await service.authenticate(given)
+  state = 'suspended'
+  service.forget()
+  assert.equal(await call(given), '403 ERR_AUTH_TENANT_SUSPENDED')
+  assert.deepEqual([ofSuperuser.aborted, ofMember.aborted], [false, true])
+})
 
 test('a closing service ends what callers wait for with 503', async (t) => {
   const never = new Promise<null>(() => {})
