@@ -95,6 +95,12 @@ const SLIPS: readonly [slip: string, meant: string][] = [
   ['require_any_of', 'require'],
   ['requireAll', 'require'],
   ['requiresEach', 'require'],
+  ['checks', 'check'],
+  ['chek', 'check'],
+  ['guest', 'guests'],
+  ['suspendet', 'suspended'],
+  ['confirmations', 'confirmation'],
+  ['step_up', 'stepUp'],
 ]
 
 const ALL_REFUSED: readonly (readonly [config: object, problem: string])[] = [
