@@ -65,6 +65,14 @@ test('a route that was written before the guard, and requires binding, is closed
   }
 })
 
+test('where the application requires binding, routes() says so of all routes but open ones', async (t) => {
+  const app = await boundApp(t, { confirmation: 'require' })
+  await app.ready()
+  const others = app.authService.routes().filter(({ confirmation }) => confirmation !== 'require')
+  const places = others.map(({ method, url, noauth }) => [`${method} ${url}`, noauth])
+  assert.deepEqual(Object.fromEntries(places), { 'GET /open': true, 'HEAD /open': true })
+})
+
 /** Routes that must not boot. */
 const ROUTES: readonly [what: string, confirmation: string | undefined, config: object][] = [
   ['beside refuse', 'refuse', { confirmation: 'require' }],

@@ -34,6 +34,22 @@ test('a resolver that changes its mind decides for what it says last, once', asy
   assert.deepEqual([seen, asked], [['acme'], 2])
 })
 
+test('a token that is revoked while the resolver is asked lets nobody in, and names nobody', async (t) => {
+  const isRevoked = denyList()
+  const events = heard(t, 'decision')
+  const resolveTenant = async () => {
+    await isRevoked.add({ sub: 'alice' })
+    return 'acme'
+  }
+  const { app, post } = await start(t, { resolveTenant, isRevoked })
+  app.post('/x', { config: LATE }, async () => assert.fail('the handler runs'))
+  assert.equal(await post({}), '401 ERR_AUTH_TOKEN_INVALID')
+  assert.deepEqual(
+    events.map(({ reason, sub }) => [reason, sub]),
+    [['revoked', null]],
+  )
+})
+
 test('a later hook that changes the body changes no decision', async (t) => {
   const { app, post } = await start(t)
   app.post(

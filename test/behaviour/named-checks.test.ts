@@ -191,9 +191,14 @@ test('what has ended while a check was asked is refused', async (t) => {
     await list.add({ sub: 'alice' })
     return true
   }
+  const events = heard(t, 'decision')
   const { ask, ran } = await start(t, { own }, 'own', { isRevoked: list })
   assertRefused(await ask(), 'ERR_AUTH_TOKEN_INVALID')
   assert.equal(ran(), 0)
+  assert.deepEqual(
+    events.map(({ reason, sub }) => [reason, sub]),
+    [['revoked', null]],
+  )
 })
 
 test('superusers are checked too, and dev mode asks as well', async (t) => {

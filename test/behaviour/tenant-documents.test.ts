@@ -185,6 +185,29 @@ for (const [what, issuersOf, reason] of FAILURES) {
   })
 }
 
+test('issuersOf is late after tenantsTimeout, and no earlier', async (t) => {
+  t.mock.timers.enable({ apis: ['setTimeout'] })
+  let note = (): void => {}
+  const isAsked = new Promise<void>((resolve) => {
+    note = resolve
+  })
+  const issuersOf = () => {
+    note()
+    return new Promise(() => {})
+  }
+  const { logger, lines } = logLines('warn')
+  const options = { issuers: () => null, tenantsTimeout: 7 }
+  const app = await start(t, options, { issuersOf }, { logger })
+  const asked = app.inject(documentOf('acme'))
+  await isAsked
+  t.mock.timers.tick(6900)
+  await new Promise(setImmediate)
+  assert.deepEqual(lines('issuersOf is late'), [])
+  t.mock.timers.tick(100)
+  assert.equal(outcome(await asked), UNAVAILABLE)
+  assert.equal(lines('issuersOf is late').length, 1)
+})
+
 test('issuersOf is asked for valid names only, once by requests together, and not in dev mode', async (t) => {
   const asked: string[] = []
   const issuersOf = async (name: string) => {
