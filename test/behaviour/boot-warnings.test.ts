@@ -130,6 +130,16 @@ test('one warning gives the number of routes written before the plugin, and the 
   assert.deepEqual(lines('routes were written')[0]?.['routes'], told)
 })
 
+test('of many routes written before the plugin the first ten are named, and all are counted', async (t) => {
+  const { app, messages, lines } = loggingApp(t)
+  for (let at = 1; at <= 11; at++) app.post(`/${at}`, handler)
+  await app.register(tenantAuth, trusting())
+  await app.ready()
+  assert.match(messages(40).join(), /^tenant auth: 11 routes were written before /)
+  const named = Array.from({ length: 10 }, (_, at) => `POST /${at + 1}`)
+  assert.deepEqual(lines('routes were written')[0]?.['routes'], named)
+})
+
 test('of routes written before the plugin, open ones have no other reading, unless they are wrong', async (t) => {
   const { logger, messages, lines } = logLines()
   const early = async (config: object) => {
