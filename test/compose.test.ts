@@ -6,14 +6,17 @@ import tenantAuth, { type AuthOptions } from '../lib/index.ts'
 import { authority } from './helpers/app/guarded-app.ts'
 import { askedServer } from './helpers/servers/asked-server.ts'
 
-/** The status of a request with this token under these options. */
+/** The status of a request with this token under these options; the token is known for the second. */
 async function statusOf(options: AuthOptions, token: TestTokenOptions = {}): Promise<number> {
   const app = Fastify()
   await app.register(tenantAuth, { publicKeys: authority.publicKeys, ...options })
   app.get('/', async () => 'ok')
-  const response = await app.inject({ url: '/', headers: await authority.headers({}, token) })
+  const headers = await authority.headers({}, token)
+  const first = await app.inject({ url: '/', headers })
+  const second = await app.inject({ url: '/', headers })
   await app.close()
-  return response.statusCode
+  assert.equal(second.statusCode, first.statusCode)
+  return first.statusCode
 }
 
 const typ = (value: string | undefined) => ({ header: { typ: value } })
@@ -30,6 +33,8 @@ const TABLE: readonly (readonly [string, AuthOptions, TestTokenOptions, number])
   ['a typ of the list', { tokenTypes: ['application/x+jwt'] }, typ('x+jwt'), 200],
   ['a typ that is not on the list', { tokenTypes: ['x+jwt'] }, typ('JWT'), 401],
   ['no typ where there is a list', { tokenTypes: ['JWT'] }, typ(undefined), 401],
+  ['a token that ended within clockTolerance', { clockTolerance: 60 }, { expiresIn: -30 }, 200],
+  ['a token that ended, with clockTolerance 0', { clockTolerance: 0 }, { expiresIn: -1 }, 401],
 ]
 
 for (const [name, options, token, status] of TABLE) {

@@ -91,6 +91,18 @@ test('600 unknown keys, server failing, set stale for over a minute: no fetch be
   assert.ok(refreshes >= 3 && refreshes <= 5, `${refreshes} fetches`)
 })
 
+test('an unknown key costs a further fetch after keysCooldown, and no earlier', async (t) => {
+  const probe = await startKeyOutage(t, { keysCooldown: 7 })
+  await probe.ask(freshToken())
+  const fetches: number[] = []
+  for (const seconds of [0, 6.9, 0.1, 6.9]) {
+    probe.pass(seconds)
+    assertTokenRefused(await probe.ask(unknownKeyToken()), 'unknown key')
+    fetches.push(probe.server.fetches)
+  }
+  assert.deepEqual(fetches, [2, 2, 3, 3])
+})
+
 test('600 tokens without a kid that no key fits cost one fetch', async (t) => {
   const probe = await startKeyOutage(t)
   await probe.ask(freshToken())

@@ -207,6 +207,19 @@ test('Retry-After tells when the next attempt is', async (t) => {
   assert.equal((await probe.ask(freshToken())).statusCode, 200)
 })
 
+test('the waits between attempts grow up to keysCooldown, and no further', async (t) => {
+  const options = { keysRetry: 40, keysCooldown: 70 }
+  const probe = await startKeyOutage(t, options, (server) => server.fail('status 503'))
+  const waits: number[] = []
+  for (let failures = 0; failures < 4; failures++) {
+    waits.push(Number((await probe.ask(freshToken())).headers['retry-after']))
+    probe.pass(70)
+  }
+  assert.equal(probe.server.fetches, 4)
+  assert.equal(waits[0], 40)
+  assert.ok(Math.max(...waits) <= 70, `${waits}`)
+})
+
 test('the log tells of an outage in constant words, once per attempt', async (t) => {
   const probe = await startKeyOutage(t, {}, (server) => server.fail('a page'))
   for (let i = 0; i < 5; i++) assertUnavailable(await probe.ask(freshToken()))
