@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, type TestContext, test } from 'node:test'
 import type { FastifyInstance } from 'fastify'
+import { denyList } from '../../../lib/entrypoints/revocation/index.ts'
 import tenantAuth, { type AuthOptions, errors } from '../../../lib/index.ts'
 import { bareApp } from '../../helpers/app/guarded-app.ts'
 import { logLines } from '../../helpers/app/log-lines.ts'
@@ -134,6 +135,21 @@ test('no URL is asked, for keys or for tenants', async (t) => {
   await app.authService.refreshKeys()
   assert.equal((await app.inject('/acme/path')).statusCode, 200)
   assert.equal(server.count, 0)
+})
+
+test('no source of a deny list is asked', async (t) => {
+  const isRevoked = denyList({
+    changes: () => assert.fail('changes'),
+    append: () => assert.fail('append'),
+  })
+  const log = logLines()
+  const app = bareApp(t, { logger: log.logger })
+  await app.register(tenantAuth, { ...DEV, isRevoked })
+  app.get('/', async () => 'ok')
+  assert.equal(outcome(await app.inject('/')), '200')
+  assert.equal(app.authService.isReady(), true)
+  assert.deepEqual(app.authService.stats().documents, [])
+  assert.deepEqual(log.lines('changes'), [])
 })
 
 for (const [name, tenants] of [
