@@ -160,7 +160,7 @@ test('an onError hook of a route is kept', async (t) => {
   assert.equal(ran, 3)
 })
 
-test('routes() lists the routes of one application of a service, or of all', async (t) => {
+test('routes() and openapi() are of one application of a service, or of all', async (t) => {
   const service = new AuthService(trusting())
   const [first, second] = [bareApp(t), bareApp(t)]
   for (const [app, url] of [
@@ -172,9 +172,16 @@ test('routes() lists the routes of one application of a service, or of all', asy
     await app.ready()
   }
   const listed = (app?: FastifyInstance) => service.routes(app).map(({ url }) => url)
-  const shown = [listed(), listed(first), listed(second)]
-  assert.deepEqual(shown, [['/one', '/two'], ['/one'], ['/two']])
-  assert.deepEqual(listed(bareApp(t)), [])
+  const paths = { '/one': { post: {} }, '/two': { post: {} } }
+  const described = (app?: FastifyInstance) =>
+    Object.entries(service.openapi({ paths }, app).paths).flatMap(([url, { post }]) =>
+      'security' in post ? [url] : [],
+    )
+  for (const urls of [listed, described]) {
+    const shown = [urls(), urls(first), urls(second)]
+    assert.deepEqual(shown, [['/one', '/two'], ['/one'], ['/two']])
+    assert.deepEqual(urls(bareApp(t)), [])
+  }
 })
 
 test('of two guarded scopes each lists its own routes, the early ones too', async (t) => {
