@@ -52,6 +52,8 @@ test('a user that the application does not know has no rights, for two seconds',
   pass(1.999)
   assertRefused(await get(app, alice), 'ERR_AUTH_TENANT_FORBIDDEN')
   pass(0.001)
+  // A refusal would be asked anew by then. This is none.
+  assert.deepEqual((await get(app, alice, '/me')).json().tenants, Object.keys(READER))
   assert.equal((await get(app, alice)).statusCode, 200)
   assert.equal(asked().length, 1)
 })
