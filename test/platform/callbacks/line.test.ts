@@ -199,3 +199,27 @@ test('of too many keys the share that has most loses its oldest', () => {
     ['a', '', '', 'b', 'b'],
   )
 })
+
+test('a key is recent for an hour after it was good', (t) => {
+  let now = 0
+  t.mock.method(clock, 'now', () => now)
+  const keys = new RecentKeys()
+  keys.note('noted')
+  keys.note('good until later', 1000)
+  const found = [3_599_999, 3_600_000, 3_600_999, 3_601_000].map((time) => {
+    now = time
+    return [keys.has('noted'), keys.has('good until later')]
+  })
+  assert.deepEqual(found, [
+    [true, true],
+    [false, true],
+    [false, true],
+    [false, false],
+  ])
+})
+
+test('10 000 keys are recent, and a further one takes the place of the oldest', () => {
+  const keys = new RecentKeys()
+  for (let at = 0; at <= 10_000; at++) keys.note(`${at}`)
+  assert.deepEqual([keys.has('0'), keys.has('1'), keys.has('10000')], [false, true, true])
+})
