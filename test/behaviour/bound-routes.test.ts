@@ -40,6 +40,18 @@ test('a route that requires binding refuses unbound tokens, and the others do no
   }
 })
 
+test('an early route that requires binding refuses unbound tokens, too', async (t) => {
+  const app = bareApp(t)
+  app.get('/pay', { config: declared({ confirmation: 'require' }) }, handler)
+  app.get('/other', handler)
+  await app.register(tenantAuth, trusting({ confirmation: 'check', publicUrl: PUBLIC }))
+  const unbound = await as()
+  assert.equal(outcome(await app.inject({ url: '/other', headers: unbound })), '200')
+  assert.equal(outcome(await app.inject({ url: '/pay', headers: unbound })), INVALID)
+  const headers = provedBy(HOLDER, await boundToken(), { url: '/pay' })
+  assert.equal(outcome(await app.inject({ url: '/pay', headers })), '200')
+})
+
 test('a route that requires what the application requires is as any other', async (t) => {
   const app = await boundApp(t, { confirmation: 'require' })
   app.get('/pay', { config: declared({ confirmation: 'require' }) }, handler)

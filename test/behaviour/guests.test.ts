@@ -185,6 +185,16 @@ test('a guest with a token is nobody to code below, and its signal outlives the 
   assertRefused(await app.inject({ url: '/other', headers }), 'ERR_AUTH_TOKEN_INVALID')
 })
 
+test('a user whose token ends before the handler is refused, and is no guest then', async (t) => {
+  const isRevoked = denyList()
+  const app = await guardedApp(t, { isRevoked })
+  const preValidation = async () => isRevoked.add({ sub: 'alice' })
+  app.post('/x', { config: { guests: true }, preValidation }, async () => 'x')
+  const headers = await as({}, { sub: 'alice' })
+  assertRefused(await app.inject({ method: 'POST', url: '/x', headers }), 'ERR_AUTH_TOKEN_INVALID')
+  assert.equal((await app.inject({ method: 'POST', url: '/x' })).body, 'x')
+})
+
 test('events and lines of a guest name no user; why a user is one stands at level debug', async (t) => {
   const log = logLines('debug')
   const events = heard(t, 'decision')
