@@ -19,6 +19,8 @@ async function start(t: TestContext, answer: (user: TokenUser) => Answer, more: 
   await app.register(tenantAuth, options.issuers === undefined ? trusting(options) : options)
   app.get('/t/:tenant', async () => 'ok')
   app.get('/needs/:tenant', { config: { require: 'menu:read' } }, async () => 'ok')
+  const by = { by: () => 'menu:read', among: ['menu:read'] }
+  app.get('/by/:tenant', { config: { require: by } }, async () => 'ok')
   app.get('/any', { config: { require: { any: ['menu:read', 'a:b'] } } }, async () => 'ok')
   app.get('/guests/:tenant', { config: { guests: true, userInfo: true } }, async ({ userInfo }) =>
     userInfo === null ? 'guest' : 'user',
@@ -47,6 +49,7 @@ const GAINED: [what: string, url: string, before: object, after: object, refused
   ['a right', '/needs/acme', { acme: [] }, { acme: ['menu:read'] }, MISSING],
   ['a tenant and a right at once', '/needs/acme', {}, { acme: ['menu:read'] }, FORBIDDEN],
   ['one of several rights', '/any', {}, { '*': ['a:b'] }, MISSING],
+  ['a right by the request', '/by/acme', { acme: [] }, { acme: ['menu:read'] }, MISSING],
 ]
 
 for (const [what, url, before, after, refused] of GAINED) {
@@ -228,6 +231,18 @@ test('a route for guests asks too, and a user without the tenant is a guest', as
   pass(2)
   assert.equal((await get('/guests/acme')).body, 'user')
   assert.equal(asked(), 3)
+})
+
+test('a late route asks too', async (t) => {
+  let answer: object = { acme: [] }
+  const resolveTenant = () => 'acme'
+  const { app, get, pass } = await start(t, async () => answer, { resolveTenant })
+  const config = { tenant: true, late: true, require: 'menu:read' } as const
+  app.get('/late', { config }, async () => 'ok')
+  assert.equal(outcome(await get('/late')), MISSING)
+  answer = { acme: ['menu:read'] }
+  pass(2)
+  assert.equal(outcome(await get('/late')), '200')
 })
 
 test('isRevoked is not asked a second time', async (t) => {
