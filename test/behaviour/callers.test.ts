@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { setImmediate } from 'node:timers/promises'
 import { denyList } from '../../lib/entrypoints/revocation/index.ts'
+import { createTestAuthority } from '../../lib/entrypoints/testing/index.ts'
 import {
   type AuthOptions,
   AuthService,
@@ -15,6 +16,7 @@ import { heard } from '../helpers/app/heard.ts'
 import { logLines } from '../helpers/app/log-lines.ts'
 import { holdTime } from '../helpers/processes/age-by-date.ts'
 import { settledHeap } from '../helpers/processes/used-heap.ts'
+import { askedServer } from '../helpers/servers/asked-server.ts'
 
 async function start(t: TestContext, options: AuthOptions = {}) {
   const service = new AuthService(options.devMode ? options : trusting(options))
@@ -396,6 +398,33 @@ test('what is revoked while rights are asked for is refused', async (t) => {
   goOn({})
   assert.equal(await waiting, INVALID)
 })
+
+for (const [what, isKept, expected] of [
+  ['once, and its own is gone', false, INVALID],
+  ['each time', true, '503 ERR_AUTH_ISSUERS_UNAVAILABLE'],
+] as const) {
+  test(`a caller whose keys are replaced ${what} while it waits is refused, and not named`, async (t) => {
+    const names = ['https://one.test', 'https://two.test']
+    const others = await Promise.all(names.map((issuer) => createTestAuthority({ issuer })))
+    let { keys } = authority.publicKeys
+    const server = await askedServer((_, response) => response.end(JSON.stringify({ keys })))
+    const tenants = async () => {
+      const [other] = others.reverse()
+      const more = other?.publicKeys.keys.map((key) => ({ ...key, kid: other.issuer })) ?? []
+      keys = isKept ? [...authority.publicKeys.keys, ...more] : more
+      await service.refreshKeys()
+      return true
+    }
+    const options = { publicKeysUrl: server.url, tenants, tenantsMaxAge: 0 }
+    const { service, call } = await start(t, options)
+    const events = heard(t, 'decision')
+    assert.equal(await call({ token, tenant: 'lazy-raccoon' }), expected)
+    assert.deepEqual(
+      events.map(({ sub }) => sub),
+      [null],
+    )
+  })
+}
 
 test('where the deny list grows stale while rights are asked for it is 503, as for a request', async (t) => {
   holdTime(t, { apis: ['Date', 'setTimeout'], now: Date.now() })

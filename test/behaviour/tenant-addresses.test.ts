@@ -441,3 +441,19 @@ test('the parameter may have another name, and its segment may be anywhere', asy
     assert.equal(outcome(await app.inject({ url: '/x/brook', headers })), INVALID)
   }
 })
+
+test('a caller without a request counts in the tenants only whose addresses its token names', async (t) => {
+  const service = new AuthService({ ...trusted, audience: 'whole', superuserResource: 'root:all' })
+  await service.install(bareApp(t))
+  const user = { resources: { acme: [], brook: [], '*': ['root:all'] } }
+  const statuses = async (audience: string[], tenants: (string | null)[]) => {
+    const token = await authority.token(user, { audience })
+    const calls = tenants.map((tenant) => service.authenticate({ token, tenant }))
+    return (await Promise.allSettled(calls)).map((call) =>
+      call.status === 'fulfilled' ? 200 : `${call.reason.statusCode} ${call.reason.code}`,
+    )
+  }
+  const tenants = ['acme', 'brook', null]
+  assert.deepEqual(await statuses([at('acme')], tenants), [200, INVALID, INVALID])
+  assert.deepEqual(await statuses([at('brook'), 'whole'], tenants), [INVALID, 200, 200])
+})
