@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import type { FastifyServerOptions } from 'fastify'
 import { denyList } from '../../lib/entrypoints/revocation/index.ts'
+import { createTestAuthority } from '../../lib/entrypoints/testing/index.ts'
 import tenantAuth, {
   type AuthOptions,
   authorizationOf,
@@ -16,6 +17,7 @@ import { as, authority, bareApp, guardedApp, trusting } from '../helpers/app/gua
 import { heard } from '../helpers/app/heard.ts'
 import { logLines } from '../helpers/app/log-lines.ts'
 import { assertRefused, outcome } from '../helpers/app/refusals.ts'
+import { askedServer } from '../helpers/servers/asked-server.ts'
 
 const ALL = { tenant: true, userInfo: true, resources: true, authorization: true } as const
 
@@ -193,6 +195,20 @@ test('a user whose token ends before the handler is refused, and is no guest the
   const headers = await as({}, { sub: 'alice' })
   assertRefused(await app.inject({ method: 'POST', url: '/x', headers }), 'ERR_AUTH_TOKEN_INVALID')
   assert.equal((await app.inject({ method: 'POST', url: '/x' })).body, 'x')
+})
+
+test('a user whose key is replaced before the handler is refused, and is no guest then', async (t) => {
+  const other = await createTestAuthority()
+  let { publicKeys } = authority
+  const server = await askedServer((_, response) => response.end(JSON.stringify(publicKeys)))
+  const app = await guardedApp(t, { publicKeysUrl: server.url })
+  const preValidation = async () => {
+    publicKeys = other.publicKeys
+    await app.authService.refreshKeys()
+  }
+  app.post('/x', { config: { guests: true }, preValidation }, async () => 'x')
+  const response = await app.inject({ method: 'POST', url: '/x', headers: await as(), payload: {} })
+  assertRefused(response, 'ERR_AUTH_TOKEN_INVALID')
 })
 
 test('events and lines of a guest name no user; why a user is one stands at level debug', async (t) => {
