@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { AuthService, errors } from '../../lib/index.ts'
+import { bareApp } from '../helpers/app/guarded-app.ts'
 import { until } from '../helpers/processes/until.ts'
+import { askedServer } from '../helpers/servers/asked-server.ts'
 import { freshToken, startKeyOutage, unknownKeyToken } from '../helpers/servers/key-outage.ts'
 import { forgeKey } from '../helpers/tokens/forge.ts'
 import { KEY } from '../helpers/tokens/probe.ts'
@@ -25,6 +27,21 @@ test('refreshKeys fetches at once, even within the wait after a failure', async 
   await probe.server.fail(null)
   await probe.service.refreshKeys()
   assert.equal((await probe.ask(freshToken())).statusCode, 200)
+})
+
+test('refreshKeys fetches the keys of each static issuer, or those of the one that is named', async (t) => {
+  const answer = JSON.stringify({ keys: [KEY.publicJwk] })
+  const servers = await Promise.all([0, 1].map(() => askedServer((_, own) => own.end(answer))))
+  const issuers = servers.map(({ url: publicKeysUrl }, at) => {
+    return { issuer: `https://${at}.test`, audience: 'lunch', tenants: '*', publicKeysUrl } as const
+  })
+  const service = new AuthService({ issuers })
+  await service.install(bareApp(t))
+  const counts = () => servers.map(({ count }) => count)
+  await service.refreshKeys()
+  assert.deepEqual(counts(), [2, 2])
+  await service.refreshKeys('https://1.test')
+  assert.deepEqual(counts(), [2, 3])
 })
 
 test('what refreshKeys brings was fetched after it was called', async (t) => {
