@@ -33,12 +33,18 @@ function assertUnavailable(response: LightMyRequestResponse): void {
 }
 
 /** Tokens that are refused before a key is needed. */
-const MALFORMED: readonly [what: string, token: string][] = [
+const REFUSED_EARLY: readonly [what: string, token: string][] = [
   ['one part', 'x'],
   ['text in three parts', 'no.token.'],
   ['a padded token', `${goodToken()}=`],
   ['alg none', goodToken({}, { alg: 'none' })],
   ['an empty crit', goodToken({}, { crit: [] })],
+  ['another issuer', goodToken({ iss: 'https://other.test' })],
+  ['another audience', goodToken({ aud: 'other' })],
+  ['an end in the past', goodToken({ exp: 1 })],
+  ['a beginning in the future', goodToken({ nbf: 1e11 })],
+  ['an issue in the future', goodToken({ iat: 1e11 })],
+  ['a binding to a sender', goodToken({ cnf: { jkt: 'x' } })],
 ]
 
 test('a cold request waits for the keys', async (t) => {
@@ -67,7 +73,7 @@ for (const fault of faultNames) {
     for (const response of await Promise.all(asked)) assertUnavailable(response)
     assertUnavailable(await probe.ask(unknownKeyToken()))
     assertUnavailable(await probe.ask(badlySignedToken()))
-    for (const [what, token] of MALFORMED) assertTokenRefused(await probe.ask(token), what)
+    for (const [what, token] of REFUSED_EARLY) assertTokenRefused(await probe.ask(token), what)
     assertRefused(await probe.app.inject('/me'), 'ERR_AUTH_TOKEN_MISSING')
     assert.equal(probe.handled.count, 0)
     assert.ok(probe.server.fetches <= 1, 'no request waits for more than one fetch')
