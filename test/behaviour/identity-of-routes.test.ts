@@ -178,9 +178,15 @@ test("an OPTIONS route of the application beside @fastify/cors is not that plugi
 })
 
 for (const url of ['/:tenant/copy/:tenant', '/:tenant-:tenant', '/:tenant/:tenant?']) {
-  test(`a path with two tenants stops the boot: ${url}`, async (t) => {
+  test(`a path with two tenants stops the boot, and is closed if it is early: ${url}`, async (t) => {
     const app = await guardedApp(t)
     app.get(url, handler)
     await assertRouteInvalid(app, /:tenant stands in the path more than once/)
+    const early = bareApp(t)
+    early.get(url, handler)
+    await early.register(tenantAuth, trusting())
+    const [path, headers] = [url.replace(/:tenant\??/g, 'acme'), await as({ acme: [] })]
+    const response = await early.inject({ url: path, headers })
+    assert.equal(outcome(response), '403 ERR_AUTH_RESOURCE_MISSING')
   })
 }
