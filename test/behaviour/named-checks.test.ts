@@ -91,6 +91,7 @@ const thrown = (error: unknown) => () => {
 const ANSWERS: readonly [what: string, check: unknown, code: string, reason: RegExp][] = [
   ['throws', thrown(new Error('secret')), 'ERR_AUTH_CHECK_UNAVAILABLE', /failed \(Error\)/],
   ['rejects', async () => thrown(new Error('secret'))(), 'ERR_AUTH_CHECK_UNAVAILABLE', /failed/],
+  ['answers false', () => false, 'ERR_AUTH_NOT_PERMITTED', /^the check own does not hold$/],
   ['answers 1', () => 1, 'ERR_AUTH_CHECK_UNAVAILABLE', /no usable answer/],
   ['answers nothing', () => undefined, 'ERR_AUTH_CHECK_UNAVAILABLE', /no usable answer/],
   ['answers "true"', async () => 'true', 'ERR_AUTH_CHECK_UNAVAILABLE', /no usable answer/],
@@ -147,6 +148,7 @@ for (const [what, check, code, reason] of ANSWERS) {
     assert.deepEqual(refusals, [code, 'alice', 'acme', null])
     assert.match(String(log.lines('request refused')[0]?.['reason']), reason)
     if (code !== 'ERR_AUTH_CHECK_UNAVAILABLE') return
+    assert.match(String(log.lines('request refused')[0]?.['reason']), /^the check own /)
     const [line] = log.lines('tenant auth: the check own')
     assert.equal(line?.level, 40)
     assert.equal(/answers/.test(what) || typeof line['err'] === 'object', true, 'with the error')
