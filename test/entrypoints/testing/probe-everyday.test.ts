@@ -127,6 +127,21 @@ test('a probe runs no check, not even where the guard lets somebody in', async (
   assert.equal(count, 0)
 })
 
+test('open routes with a tenant or a check are listed, and not asked', async (t) => {
+  const asked: string[] = []
+  const app = bareApp(t, { exposeHeadRoutes: false })
+  app.addHook('onRequest', async ({ url }) => void asked.push(url))
+  await app.register(tenantAuth, trusting({ checks: { own: () => true } }))
+  app.get('/:tenant/open', { config: { noauth: true, tenant: true } }, async () => 'x')
+  app.get('/hook', { config: { noauth: true, check: 'own' } }, async () => 'x')
+  const listed = (await probe(app, authority)).map((route) => [lineOf(route), route.noauth])
+  assert.deepEqual(listed, [
+    ['/:tenant/open: - - - -', true],
+    ['/hook: - - - -', true],
+  ])
+  assert.deepEqual(asked, [])
+})
+
 test('a route that wants a login is probed as one whose token says nothing of any', async (t) => {
   const routes: Record<string, RouteDeclaration> = {
     '/:tenant/both': { require: 'menu:read', stepUp: { acr: ['phr', 'phrh'], maxAge: 0 } },
