@@ -257,6 +257,8 @@ test('no other route changes', async (t) => {
 const CONTRADICTIONS: readonly [config: object, message: string][] = [
   [{ guests: true, require: 'a:b' }, 'guests contradicts require'],
   [{ guests: true, check: 'own' }, 'guests contradicts check'],
+  [{ guests: true, stepUp: { maxAge: 60 } }, 'guests contradicts stepUp'],
+  [{ guests: true, confirmation: 'require' }, 'guests contradicts confirmation'],
   [{ guests: true, noauth: true }, 'noauth contradicts guests'],
   [{ guests: 'yes' }, "guests is no boolean, found 'yes'"],
   [{ guest: true }, 'guest looks like guests'],
@@ -265,7 +267,8 @@ const CONTRADICTIONS: readonly [config: object, message: string][] = [
 
 for (const [config, message] of CONTRADICTIONS) {
   test(`${JSON.stringify(config)} stops the boot: ${message}`, async (t) => {
-    const app = await guardedApp(t, { checks: { own: () => true } })
+    const options = { confirmation: 'check', publicUrl: 'https://api.test' } as const
+    const app = await guardedApp(t, { ...options, checks: { own: () => true } })
     app.get('/x', { config }, async () => 'x')
     await assertRouteInvalid(app, `GET /x: ${message}`)
   })

@@ -14,6 +14,10 @@ const REFUSED: readonly [config: object, problem: string][] = [
   [{ noauth: null }, 'noauth is no boolean, found null'],
   [{ noauth: {} }, 'noauth is no boolean, found {}'],
   [{ noauth: true, guests: true }, 'noauth contradicts guests'],
+  [
+    { noauth: true, late: true },
+    'noauth contradicts late; late is declared without a tenant; late is declared, and resolveTenant is not given',
+  ],
   [{ noauth: true, tenant: true, resources: true }, 'noauth contradicts resources'],
   [{ noauth: true, userInfo: true }, 'noauth contradicts userInfo'],
   [{ noauth: true, resources: true }, 'noauth contradicts resources'],

@@ -261,6 +261,7 @@ const EVERYDAY: readonly [was: object, is: object, line: string | undefined][] =
   [OPEN, IN_PATH, 'closes: tenant was none, is in the path'],
   [{ ...OPEN, ...QUERY }, OPEN, 'opens: tenant was in the query, is none'],
   [IN_PATH, { ...IN_PATH, suspended: true }, 'opens: suspended tenants were kept out, are let in'],
+  [{ ...IN_PATH, suspended: true }, IN_PATH, 'closes: suspended tenants were let in, are kept out'],
   [QUERY, { ...QUERY, late: true }, 'changes: decision was before the body, is after the body'],
   [{ ...QUERY, late: true }, QUERY, 'changes: decision was after the body, is before the body'],
   [OPEN, { ...OPEN, check: ['own'] }, 'closes: check was none, is own'],
