@@ -52,14 +52,6 @@ test('an early route that requires binding refuses unbound tokens, too', async (
   assert.equal(outcome(await app.inject({ url: '/pay', headers })), '200')
 })
 
-test('an early route that requires binding beside refuse is closed', async (t) => {
-  const app = bareApp(t)
-  app.get('/pay', { config: declared({ confirmation: 'require' }) }, handler)
-  await app.register(tenantAuth, trusting())
-  const response = await app.inject({ url: '/pay', headers: await as() })
-  assert.equal(outcome(response), '403 ERR_AUTH_RESOURCE_MISSING')
-})
-
 test('a route that requires what the application requires is as any other', async (t) => {
   const app = await boundApp(t, { confirmation: 'require' })
   app.get('/pay', { config: declared({ confirmation: 'require' }) }, handler)
