@@ -349,6 +349,30 @@ test('a good token whose question has failed once is not shut out by invented on
   await Promise.all(strangers)
 })
 
+for (const [name, refusal] of [
+  ['is not known any more', null],
+  ['has expired', { ...GOOD, exp: 1 }],
+  ['stands for a JWT that has expired', await authority.token({}, { expiresIn: -100 })],
+] as const) {
+  test(`a good token that ${name} stands in the line of invented ones`, async (t) => {
+    let answer: object | string | null = GOOD
+    const { app, pass } = await start(t, (token) =>
+      token === 'key' ? answer : new Promise(() => {}),
+    )
+    assert.equal((await get(app, 'key')).statusCode, 200)
+    pass(31)
+    answer = refusal
+    assertRefused(await get(app, 'key'), 'ERR_AUTH_TOKEN_INVALID')
+    pass(3)
+    answer = GOOD
+    const strangers = Array.from({ length: 1100 }, (_, i) => get(app, `invented-${i}`))
+    await new Promise(setImmediate)
+    assertRefused(await get(app, 'key'), 'ERR_AUTH_INTROSPECTION_UNAVAILABLE')
+    await app.close()
+    await Promise.all(strangers)
+  })
+}
+
 test('30 000 invented tokens leave the good one known, and the memory as it was', async () => {
   let asked = 0
   const opaqueToken = (token: string) => {
