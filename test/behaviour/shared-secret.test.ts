@@ -182,9 +182,18 @@ test('what is no such token is null, so that another function may know it', asyn
     { opaqueToken: async (token) => (await own(token)) ?? (token === 'key-1' ? key : null) },
   )
   for (const token of [signed(), 'key-1']) assert.equal(outcome(await ask(token)), '200')
-  for (const token of ['', 'key-1', 'a.b.c', '..', 'a.b', 'a.b.c.d.e']) {
+  const ofOthers = [{ iss: 'https://other.test' }, { aud: 'other' }].map((more) =>
+    signed(claims(more)),
+  )
+  for (const token of ['', 'key-1', 'a.b.c', '..', 'a.b', 'a.b.c.d.e', ...ofOthers]) {
     assert.equal(await own(token), null)
   }
+})
+
+test('the length of a secret is that of its bytes', async () => {
+  const secret = 'é'.repeat(16)
+  const own = sharedSecret({ secrets: secret, issuer: ISSUER })
+  assert.notEqual(await own(signed(claims(), { alg: 'HS256' }, { secret })), null)
 })
 
 test('without an audience the aud stays as it is', async () => {
