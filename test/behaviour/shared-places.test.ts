@@ -31,6 +31,7 @@ async function settled(): Promise<void> {
 const never = () => new Promise<null>(() => {})
 
 const other = await createTestAuthority({ issuer: 'https://other.test' })
+const BOTH = [authority, other].map((each) => each.issuerRules({ tenants: '*' }))
 const third = await createTestAuthority({ issuer: 'https://third.test' })
 
 test('invented opaque tokens shut out no user who was known before', async (t) => {
@@ -57,7 +58,6 @@ test('invented opaque tokens shut out no user who was known before', async (t) =
 
 test('opaque tokens of an issuer that answers no more shut out none of another one', async (t) => {
   const { audience: aud } = authority
-  const issuers = [authority, other].map((each) => each.issuerRules({ tenants: '*' }))
   let hangs = false
   const opaqueToken = (token: string) => {
     const [whose] = token.split('-')
@@ -65,7 +65,7 @@ test('opaque tokens of an issuer that answers no more shut out none of another o
     const iss = whose === 'other' ? other.issuer : authority.issuer
     return { iss, aud, sub: token, resources: { acme: [] } }
   }
-  const rules = { issuers, audience: aud, opaqueToken, opaqueMaxAge: 0.5 }
+  const rules = { issuers: BOTH, audience: aud, opaqueToken, opaqueMaxAge: 0.5 }
   const { app, log, pass } = await start(t, rules)
   const tokens = Array.from({ length: 1100 }, (_, at) => `other-${at}`)
   for (const token of [...tokens, 'mine']) {
@@ -88,31 +88,36 @@ test('opaque tokens of an issuer that answers no more shut out none of another o
   assert.deepEqual(shown, [503])
 })
 
-test('users of one issuer hold half of the places of resourcesOf', async (t) => {
-  const asked: string[] = []
-  const resourcesOf = ({ sub }: { sub: string }) => {
-    asked.push(sub)
-    return sub.startsWith('invented') ? never() : { acme: [] }
-  }
-  const { app, pass } = await start(t, {
-    issuers: [authority, other].map((each) => each.issuerRules({ tenants: '*' })),
-    audience: authority.audience,
-    resourcesOf,
+for (const [kind, issuers] of [
+  ['a list', BOTH],
+  ['a function', (iss: string) => BOTH.find(({ issuer }) => issuer === iss) ?? null],
+] as const) {
+  test(`users of one issuer of ${kind} hold half of the places of resourcesOf`, async (t) => {
+    const asked: string[] = []
+    const resourcesOf = ({ sub }: { sub: string }) => {
+      asked.push(sub)
+      return sub.startsWith('invented') ? never() : { acme: [] }
+    }
+    const { app, pass } = await start(t, {
+      issuers,
+      audience: authority.audience,
+      resourcesOf,
+    })
+    const user = await authority.token({ sub: 'alice' })
+    const tokens = await Promise.all(
+      Array.from({ length: 540 }, (_, at) => other.token({ sub: `invented-${at}` })),
+    )
+    const strangers = tokens.map((token) => get(app, token))
+    await settled()
+    assert.equal(asked.length, 32)
+    assert.equal((await get(app, user)).statusCode, 200)
+    pass(5)
+    await settled()
+    pass(5)
+    const answers = await Promise.all(strangers)
+    assert.deepEqual([...new Set(answers.map(outcome))], ['503 ERR_AUTH_RESOURCES_UNAVAILABLE'])
   })
-  const user = await authority.token({ sub: 'alice' })
-  const tokens = await Promise.all(
-    Array.from({ length: 540 }, (_, at) => other.token({ sub: `invented-${at}` })),
-  )
-  const strangers = tokens.map((token) => get(app, token))
-  await settled()
-  assert.equal(asked.length, 32)
-  assert.equal((await get(app, user)).statusCode, 200)
-  pass(5)
-  await settled()
-  pass(5)
-  const answers = await Promise.all(strangers)
-  assert.deepEqual([...new Set(answers.map(outcome))], ['503 ERR_AUTH_RESOURCES_UNAVAILABLE'])
-})
+}
 
 test('users of two issuers that fill the line of resourcesOf shut out no third one', async (t) => {
   const done: (() => void)[] = []
