@@ -8,6 +8,7 @@ import { assertUnproved, boundApp, challengesOf } from '../helpers/app/bound-app
 import { assertNoLeak, textOf } from '../helpers/app/canaries.ts'
 import { as } from '../helpers/app/guarded-app.ts'
 import { logLines } from '../helpers/app/log-lines.ts'
+import { neverAnswering } from '../helpers/app/never-answering.ts'
 import { outcome } from '../helpers/app/refusals.ts'
 import { boundToken, HOLDER, hashOf, proofOf, provedBy } from '../helpers/tokens/bound.ts'
 
@@ -171,14 +172,7 @@ test('a table that is full makes 503, and lets nothing in', async (t) => {
 
 test('proofSeen is late after tenantsTimeout, and that is 503 and not 200', async (t) => {
   t.mock.timers.enable({ apis: ['setTimeout', 'Date'], now: Date.now() })
-  let note = (): void => {}
-  const isAsked = new Promise<void>((resolve) => {
-    note = resolve
-  })
-  const proofSeen = () => {
-    note()
-    return new Promise(() => {})
-  }
+  const { ask: proofSeen, isAsked } = neverAnswering()
   const app = await boundApp(t, { proofSeen, tenantsTimeout: 7 })
   const headers = provedBy(HOLDER, await boundToken())
   let isOver = false

@@ -7,6 +7,7 @@ import tenantAuth, { type AuthOptions } from '../../lib/index.ts'
 import { CALLBACKS, type Callback } from '../helpers/app/callbacks.ts'
 import { as, bareApp, guardedApp, trusting } from '../helpers/app/guarded-app.ts'
 import { logLines } from '../helpers/app/log-lines.ts'
+import { neverAnswering } from '../helpers/app/never-answering.ts'
 import { outcome } from '../helpers/app/refusals.ts'
 import { holdTime } from '../helpers/processes/age-by-date.ts'
 
@@ -146,14 +147,7 @@ for (const name of ['mapClaims', 'tokenFrom'] as const) {
 
 for (const [name, , expected] of CALLBACKS.slice(0, 6)) {
   test(`${name} is late after tenantsTimeout, and that is told`, async (t) => {
-    let note = (): void => {}
-    const isAsked = new Promise<void>((resolve) => {
-      note = resolve
-    })
-    const hang = () => {
-      note()
-      return new Promise(() => {})
-    }
+    const { ask: hang, isAsked } = neverAnswering()
     const { ask, levels, pass } = await start(t, name, hang, { tenantsTimeout: 7 })
     const answer = ask()
     await isAsked

@@ -3,6 +3,7 @@ import type { ServerResponse } from 'node:http'
 import { test } from 'node:test'
 import { setImmediate } from 'node:timers/promises'
 import type { LightMyRequestResponse } from 'fastify'
+import { neverAnswering } from '../helpers/app/never-answering.ts'
 import { assertRefused } from '../helpers/app/refusals.ts'
 import { holdTime } from '../helpers/processes/age-by-date.ts'
 import { until } from '../helpers/processes/until.ts'
@@ -182,11 +183,8 @@ test('cold, keysTimeout ends the wait with 503, at any stage of the answer', asy
 
 test('keysTimeout ends a fetch that hangs, and no earlier', async (t) => {
   holdTime(t, { apis: ['Date', 'setTimeout'], now: Date.now() })
-  let note = (): void => {}
-  const isAsked = new Promise<void>((resolve) => {
-    note = resolve
-  })
-  const server = await askedServer(() => note())
+  const { ask: hang, isAsked } = neverAnswering()
+  const server = await askedServer(() => void hang())
   const probe = await startProbe(t, { publicKeysUrl: server.url, keysTimeout: 7 })
   const asked = probe.ask(freshToken())
   await isAsked

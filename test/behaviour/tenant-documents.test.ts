@@ -9,6 +9,7 @@ import tenantAuth, {
 import { configError } from '../helpers/app/config-error.ts'
 import { bareApp } from '../helpers/app/guarded-app.ts'
 import { logLines } from '../helpers/app/log-lines.ts'
+import { neverAnswering } from '../helpers/app/never-answering.ts'
 import { rawRequest } from '../helpers/app/raw-request.ts'
 import { outcome } from '../helpers/app/refusals.ts'
 
@@ -187,14 +188,7 @@ for (const [what, issuersOf, reason] of FAILURES) {
 
 test('issuersOf is late after tenantsTimeout, and no earlier', async (t) => {
   t.mock.timers.enable({ apis: ['setTimeout'] })
-  let note = (): void => {}
-  const isAsked = new Promise<void>((resolve) => {
-    note = resolve
-  })
-  const issuersOf = () => {
-    note()
-    return new Promise(() => {})
-  }
+  const { ask: issuersOf, isAsked } = neverAnswering()
   const { logger, lines } = logLines('warn')
   const options = { issuers: () => null, tenantsTimeout: 7 }
   const app = await start(t, options, { issuersOf }, { logger })
