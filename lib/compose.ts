@@ -21,7 +21,7 @@ import { openContexts } from './identity/authorization/current-authorization.ts'
 import type { ExternalRights } from './identity/authorization/external-rights.ts'
 import { asksForProof } from './identity/jwt/confirmation.ts'
 import { Possession } from './identity/proofs/possession.ts'
-import { proofTable } from './identity/proofs/proof-table.ts'
+import { localProofTable } from './identity/proofs/proof-table.ts'
 import { certificateOfSocket, senderProofs } from './identity/proofs/sender-proofs.ts'
 import {
   AnyTenant,
@@ -144,7 +144,7 @@ function composePossession(settings: Settings, log: OperatorLog): Possession | u
   return new Possession({
     maxAge,
     publicUrl,
-    proofSeen: settings.proofSeen ?? proofTable(),
+    proofSeen: settings.proofSeen ?? localProofTable(),
     clientCertificate: settings.clientCertificate ?? certificateOfSocket,
     timeout,
     reportProofSeen: log.callback('proofSeen'),

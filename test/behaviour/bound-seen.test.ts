@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { request as httpRequest } from 'node:http'
 import { test } from 'node:test'
 import type { FastifyRequest } from 'fastify'
-import { proofTable } from '../../lib/identity/proofs/proof-table.ts'
+import { localProofTable } from '../../lib/identity/proofs/proof-table.ts'
 import { assertUnproved, boundApp, challengesOf } from '../helpers/app/bound-app.ts'
 import { assertNoLeak, textOf } from '../helpers/app/canaries.ts'
 import { as } from '../helpers/app/guarded-app.ts'
@@ -158,7 +158,7 @@ test('a store that is asked before the end, and looks after it, lets no proof in
 
 test('a table that is full makes 503, and lets nothing in', async (t) => {
   const { logger, lines } = logLines()
-  const app = await boundApp(t, { proofSeen: proofTable({ max: 4 }) }, { logger })
+  const app = await boundApp(t, { proofSeen: localProofTable({ max: 4 }) }, { logger })
   const token = await boundToken()
   const ask = async () =>
     outcome(await app.inject({ url: '/me', headers: provedBy(HOLDER, token) }))

@@ -25,7 +25,5 @@ export const BUNDLE = {
   platform: 'node',
   target: 'es2023',
   external: Object.keys({ ...manifest.dependencies, ...manifest.peerDependencies }),
-  // Users see the names of errors and of plugins, which are those of classes and functions.
-  keepNames: true,
   logLevel: 'warning',
 } as const satisfies BuildOptions

@@ -1,6 +1,8 @@
 import { chmodSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { basename } from 'node:path'
 import { decode, encode, type SourceMapSegment } from '@jridgewell/sourcemap-codec'
 import { buildSync, transformSync } from 'esbuild'
+import { minify } from 'terser'
 import { BUNDLE } from './bundle-options.ts'
 
 // A step of `npm run build`: one program for each entry point, and what several of them share. So
@@ -9,10 +11,7 @@ import { BUNDLE } from './bundle-options.ts'
 const { metafile } = buildSync({
   ...BUNDLE,
   outdir: 'dist',
-  minifyWhitespace: true,
   minifySyntax: true,
-  // The package stays below its limit of size.
-  minifyIdentifiers: true,
   legalComments: 'none',
   sourcemap: 'linked',
   sourcesContent: false,
@@ -26,7 +25,34 @@ if (metafile.outputs[COMMAND]?.inputs['lib/entrypoints/cli/observe/run-program.t
 chmodSync(COMMAND, 0o755)
 
 const outputs = Object.entries(metafile.outputs)
-for (const [path] of outputs) if (path.endsWith('.js')) breakLines(path)
+for (const [path] of outputs) {
+  if (!path.endsWith('.js')) continue
+  await shorten(path)
+  breakLines(path)
+}
+
+/**
+ * Short identifiers, so that the package stays below its limit of size, but for the names of classes
+ * and functions, which logs and stack traces show. The bundler would keep those by a call for each
+ * function, each time that one is made: some ten in a request with a check.
+ */
+async function shorten(path: string): Promise<void> {
+  const bundled = readFileSync(path, 'utf8')
+  // The bundler makes `Name = class` of a class, and `class _Name` of one that uses its own name.
+  const own = new Set(bundled.match(/(?<=\b(\w+) = class )_\1\b/g))
+  const named = bundled
+    .replace(/\b(\w+) = class(?: _\1)?\b/g, '$1 = class $1')
+    .replace(/\b_\w+/g, (name) => (own.has(name) ? name.slice(1) : name))
+  const { code = '', map } = await minify(named, {
+    module: true,
+    compress: false,
+    mangle: { keep_classnames: true, keep_fnames: true },
+    format: { comments: false },
+    sourceMap: { content: readFileSync(`${path}.map`, 'utf8'), url: `${basename(path)}.map` },
+  })
+  writeFileSync(path, code)
+  writeFileSync(`${path}.map`, String(map))
+}
 
 /**
  * A source map of the lines alone is a tenth of one of all names and columns. Where a line of the

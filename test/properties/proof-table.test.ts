@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { type ProofTable, proofTable } from '../../lib/identity/proofs/proof-table.ts'
+import { localProofTable, type ProofTable } from '../../lib/identity/proofs/proof-table.ts'
 import { clock } from '../../lib/platform/runtime/clock.ts'
 import { holds } from '../helpers/arbitraries/property.ts'
 
@@ -64,7 +64,7 @@ class World {
   readonly #isFirst: ProofTable
 
   constructor(max: number) {
-    this.#isFirst = proofTable({ max })
+    this.#isFirst = localProofTable({ max })
   }
 
   run(step: Step): void {

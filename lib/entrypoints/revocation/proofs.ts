@@ -1,10 +1,6 @@
 import { entryPointOptions } from '../../config/option-reader.ts'
 import { Size } from '../../config/option-types.ts'
-import {
-  MOST_PROOFS,
-  type ProofTable,
-  proofTable as tableOf,
-} from '../../identity/proofs/proof-table.ts'
+import { localProofTable, MOST_PROOFS, type ProofTable } from '../../identity/proofs/proof-table.ts'
 
 export interface ProofTableOptions {
   /**
@@ -24,5 +20,5 @@ const MEMBERS = { max: Size(MOST_PROOFS, 1) }
  * @throws ERR_AUTH_CONFIG_INVALID which names all problems of the options
  */
 export function proofTable(given: ProofTableOptions = {}): ProofTable {
-  return tableOf(entryPointOptions('proofTable', given, MEMBERS).finish())
+  return localProofTable(entryPointOptions('proofTable', given, MEMBERS).finish())
 }

@@ -155,7 +155,7 @@ class Proofs {
 export const MOST_PROOFS = 500_000
 
 /** A table of seen proofs. It is empty at first, and belongs to this process. */
-export function proofTable({ max = MOST_PROOFS }: { readonly max?: number } = {}): ProofTable {
+export function localProofTable({ max = MOST_PROOFS }: { readonly max?: number } = {}): ProofTable {
   const proofs = new Proofs(max)
   const note = (key: string, until: Date): boolean => {
     if (typeof key !== 'string') throw new TypeError('the key of a proof is no string')

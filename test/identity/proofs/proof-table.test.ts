@@ -3,7 +3,7 @@ import crypto, { createHash } from 'node:crypto'
 import { syncBuiltinESMExports } from 'node:module'
 import { type TestContext, test } from 'node:test'
 import { setImmediate } from 'node:timers/promises'
-import { proofTable } from '../../../lib/identity/proofs/proof-table.ts'
+import { localProofTable } from '../../../lib/identity/proofs/proof-table.ts'
 import { clock } from '../../../lib/platform/runtime/clock.ts'
 import { usedHeap } from '../../helpers/processes/used-heap.ts'
 
@@ -36,7 +36,7 @@ function clocks(t: TestContext) {
 
 test('a proof is new once, until it is over', (t) => {
   const time = clocks(t)
-  const isFirst = proofTable()
+  const isFirst = localProofTable()
   const until = time.in(5 * MINUTE)
   assert.equal(isFirst(keyOf('k', 1), until), true)
   for (const wait of [0, MINUTE, 3 * MINUTE, MINUTE - 1, 1]) {
@@ -49,7 +49,7 @@ test('a proof is new once, until it is over', (t) => {
 
 test('another name or another key is another proof, and another end is none', (t) => {
   const time = clocks(t)
-  const isFirst = proofTable()
+  const isFirst = localProofTable()
   assert.equal(isFirst(keyOf('k', 1), time.in(5 * MINUTE)), true)
   assert.equal(isFirst(keyOf('k', 2), time.in(5 * MINUTE)), true)
   assert.equal(isFirst(keyOf('other', 1), time.in(5 * MINUTE)), true)
@@ -61,7 +61,7 @@ test('another name or another key is another proof, and another end is none', (t
 
 test('proofs leave memory within the minute in which they are over', (t) => {
   const time = clocks(t)
-  const isFirst = proofTable()
+  const isFirst = localProofTable()
   for (let i = 0; i < 1000; i++) isFirst(keyOf(i, i), time.in((i % 10) * MINUTE + 1))
   assert.equal(isFirst.size, 1000)
   time.pass(5 * MINUTE)
@@ -73,7 +73,7 @@ test('proofs leave memory within the minute in which they are over', (t) => {
 for (const by of [-10 * HOUR, -2 * MINUTE, -1, 1, 2 * MINUTE, 10 * HOUR]) {
   test(`a clock that is set by ${by} ms brings no proof back, and refuses none`, (t) => {
     const time = clocks(t)
-    const isFirst = proofTable()
+    const isFirst = localProofTable()
     const until = time.in(5 * MINUTE)
     isFirst(keyOf('k', 1), until)
     time.set(by)
@@ -89,7 +89,7 @@ for (const by of [-10 * HOUR, -2 * MINUTE, -1, 1, 2 * MINUTE, 10 * HOUR]) {
 
 test('a proof that was dropped does not come back when the clock is set back', (t) => {
   const time = clocks(t)
-  const isFirst = proofTable()
+  const isFirst = localProofTable()
   const until = time.in(5 * MINUTE)
   isFirst(keyOf('k', 1), until)
   time.pass(HOUR)
@@ -100,7 +100,7 @@ test('a proof that was dropped does not come back when the clock is set back', (
 
 test('a clock that is set forth for seconds and back again refuses no proof, and brings none back', (t) => {
   const time = clocks(t)
-  const isFirst = proofTable()
+  const isFirst = localProofTable()
   const until = time.in(5 * MINUTE)
   isFirst(keyOf('k', 1), until)
   time.pass(2 * SECOND)
@@ -118,7 +118,7 @@ for (const [order, step] of [
 ] as const) {
   test(`ends that are far apart, or far ahead, make no bucket each: ${order}`, (t) => {
     const time = clocks(t)
-    const isFirst = proofTable()
+    const isFirst = localProofTable()
     const ends = Array.from({ length: 2000 }, (_, i) => ((i * step) % 2000) * HOUR)
     const heap = process.memoryUsage().arrayBuffers
     for (const [i, end] of ends.entries()) assert.equal(isFirst(keyOf(i, i), time.in(end)), true)
@@ -132,7 +132,7 @@ for (const [order, step] of [
 
 test('100 000 proofs of one key within a minute are all new, and then all seen', (t) => {
   const time = clocks(t)
-  const isFirst = proofTable()
+  const isFirst = localProofTable()
   const keys = Array.from({ length: 100_000 }, (_, i) => keyOf('k', i))
   const until = time.in(5 * MINUTE)
   const found = keys.filter((key) => !isFirst(key, until))
@@ -158,7 +158,7 @@ const FULL = { message: 'the table of proofs is full' }
 test('a full table throws, knows what it holds, and has room again when that is over', (t) => {
   fixedSecret(t)
   const time = clocks(t)
-  const isFirst = proofTable({ max: 100 })
+  const isFirst = localProofTable({ max: 100 })
   const note = (i: number) => isFirst(keyOf(i, i), time.in(5 * MINUTE))
   for (let i = 0; i < 100; i++) assert.equal(note(i), true)
   assert.throws(() => note(100), FULL)
@@ -171,7 +171,7 @@ test('a full table throws, knows what it holds, and has room again when that is 
 test('in a full table a key beyond a quarter is refused first, and others have a quarter more', (t) => {
   fixedSecret(t)
   const time = clocks(t)
-  const isFirst = proofTable({ max: 100 })
+  const isFirst = localProofTable({ max: 100 })
   const note = (jkt: string, jti: number) => isFirst(keyOf(jkt, jti), time.in(5 * MINUTE))
   for (let i = 0; i < 100; i++) note('greedy', i)
   assert.throws(() => note('greedy', 100), FULL)
@@ -184,7 +184,7 @@ test('in a full table a key beyond a quarter is refused first, and others have a
 test('others have no more room than a key holds beyond its quarter', (t) => {
   fixedSecret(t)
   const time = clocks(t)
-  const isFirst = proofTable({ max: 100 })
+  const isFirst = localProofTable({ max: 100 })
   const note = (jkt: string, jti: number) => isFirst(keyOf(jkt, jti), time.in(5 * MINUTE))
   for (let i = 0; i < 28; i++) note('greedy', i)
   for (let i = 0; i < 72; i++) note(`other-${i}`, i)
@@ -196,7 +196,7 @@ test('others have no more room than a key holds beyond its quarter', (t) => {
 test('in a full table a key that holds a quarter gets no more, as long as others may', (t) => {
   fixedSecret(t)
   const time = clocks(t)
-  const isFirst = proofTable({ max: 100 })
+  const isFirst = localProofTable({ max: 100 })
   const note = (jkt: string, jti: number) => isFirst(keyOf(jkt, jti), time.in(5 * MINUTE))
   for (let i = 0; i < 25; i++) note('quarter', i)
   for (let i = 0; i < 75; i++) note('greedy', i)
@@ -207,7 +207,7 @@ test('in a full table a key that holds a quarter gets no more, as long as others
 test('what has left counts for no key', (t) => {
   fixedSecret(t)
   const time = clocks(t)
-  const isFirst = proofTable({ max: 100 })
+  const isFirst = localProofTable({ max: 100 })
   for (let i = 0; i < 100; i++) isFirst(keyOf('greedy', i), time.in(MINUTE))
   time.pass(2 * MINUTE)
   for (let i = 0; i < 25; i++) isFirst(keyOf('greedy', i + 100), time.in(5 * MINUTE))
@@ -218,7 +218,7 @@ test('what has left counts for no key', (t) => {
 for (const max of [1, 2, 3, 4, 5]) {
   test(`a table of ${max} holds ${max} of distinct keys`, (t) => {
     fixedSecret(t)
-    const isFirst = proofTable({ max })
+    const isFirst = localProofTable({ max })
     const until = new Date(Date.now() + MINUTE)
     for (let i = 0; i < max; i++) assert.equal(isFirst(keyOf(i, i), until), true)
     assert.throws(() => isFirst(keyOf(max, max), until), FULL)
@@ -226,7 +226,7 @@ for (const max of [1, 2, 3, 4, 5]) {
 }
 
 test('what is no text, or no time, is refused', () => {
-  const isFirst = proofTable()
+  const isFirst = localProofTable()
   const ask =
     (...args: unknown[]) =>
     () =>
@@ -250,7 +250,7 @@ for (const [what, jkt] of [
       await setImmediate()
       memory()
     }
-    const isFirst = proofTable()
+    const isFirst = localProofTable()
     const before = memory()
     const now = Date.now()
     for (let i = 0; i < 200_000; i++) {
