@@ -1,5 +1,4 @@
 import { BlockList, isIP, isIPv4, SocketAddress } from 'node:net'
-import { isObject } from '../../platform/runtime/own-property.ts'
 
 /** An address, `unix` for a connection on a unix socket, or null: it is not known. */
 export type Sender = string | null
@@ -56,27 +55,25 @@ function readNetwork(text: string): Network | undefined {
   return bits < 96 ? undefined : { address: mapped, family: 'ipv4', bits: bits - 96 }
 }
 
+/** The needed part of a socket: the types of Node do not name its server. */
+interface Connection {
+  readonly remoteAddress?: unknown
+  readonly destroyed?: unknown
+  readonly server?: { address(): unknown }
+}
+
 /**
  * The sender of a request. A connection on a unix socket has no address, and neither has one over TCP
  * that has ended. The server's own address shows which: a path is a socket.
  */
 export function senderOf(raw: { readonly socket: unknown }): Sender {
   try {
-    const { socket } = raw
-    const address = memberOf(socket, 'remoteAddress')
+    const { remoteAddress: address, destroyed, server }: Connection = Object(raw.socket)
     if (typeof address === 'string') return isIP(address) === 0 ? null : address
-    if (address !== undefined || memberOf(socket, 'destroyed') !== false) return null
-    const server = memberOf(socket, 'server')
-    const listens = memberOf(server, 'address')
-    if (typeof listens !== 'function') return null
-    return typeof Reflect.apply(listens, server, []) === 'string' ? UNIX : null
+    if (address !== undefined || destroyed !== false) return null
+    return typeof server?.address() === 'string' ? UNIX : null
   } catch {
-    // A session of HTTP/2 that has ended gives its socket no more.
+    // A session of HTTP/2 that has ended gives its socket no more, and a server may be another's.
     return null
   }
-}
-
-/** Inherited ones too, as those of a socket are. */
-function memberOf(object: unknown, name: string): unknown {
-  return isObject(object) ? object[name] : undefined
 }
