@@ -1,8 +1,9 @@
 import { entryPointOptions } from '../../config/option-reader.ts'
 import { isWordOf, Maybe } from '../../config/option-types.ts'
+import { isResourceId } from '../../identity/authorization/resources.ts'
 import { EVERY_TENANT } from '../../identity/tenants/tenant-name.ts'
 import { ownProperty } from '../../platform/runtime/own-property.ts'
-import { granting, listIn, type MapClaims, tenantIn, userInfo } from './mapping.ts'
+import { listIn, type MapClaims, tenantIn, userInfo } from './mapping.ts'
 
 export interface Auth0Options {
   /**
@@ -27,9 +28,8 @@ const MEMBERS = { tenant: Maybe("'org_id' or 'org_name'", isWordOf(['org_id', 'o
  */
 export function auth0(options: Auth0Options = {}): MapClaims {
   const { tenant = 'org_id' } = entryPointOptions('auth0', options, MEMBERS).finish()
-  const grants = granting('permission', 'verbatim')
   return (claims) => {
-    const permissions = listIn(claims, 'permissions').flatMap(grants)
+    const permissions = listIn(claims, 'permissions').filter(isResourceId)
     // Either name counts here: rights in one organization must never become rights in all.
     const ofOrganization = ['org_id', 'org_name'].some(
       (name) => ownProperty(claims, name) !== undefined,

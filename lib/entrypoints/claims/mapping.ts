@@ -33,9 +33,7 @@ export function userInfo(
   if (name !== undefined && typeof name !== 'string') throw malformed('preferred_username')
   const byTenant = new Map<string, Set<string>>()
   for (const [tenant, ids] of rights) {
-    const granted = byTenant.get(tenant) ?? new Set()
-    byTenant.set(tenant, granted)
-    for (const id of ids) granted.add(id)
+    byTenant.set(tenant, new Set([...(byTenant.get(tenant) ?? []), ...ids]))
   }
   // Not by assignment, because a tenant may be called `__proto__`.
   const resources = Object.fromEntries([...byTenant].map(([tenant, ids]) => [tenant, [...ids]]))
