@@ -3,7 +3,7 @@ import { isProduction } from '../../config/load-settings.ts'
 import { isResourceId } from '../../identity/authorization/resources.ts'
 import { EVERY_TENANT, isTenantName } from '../../identity/tenants/tenant-name.ts'
 import { errorCode } from '../../platform/runtime/error.ts'
-import { type LocalAuthority, startAuthority } from '../testing/test-authority.ts'
+import { startAuthority } from '../testing/test-authority.ts'
 import {
   type Command,
   CommandFailure,
@@ -82,7 +82,7 @@ async function runAuthority(args: readonly string[], shell: Shell): Promise<Exit
 }
 
 function introduction(
-  { issuer, audience, keysUrl }: LocalAuthority,
+  { issuer, audience, keysUrl }: Awaited<ReturnType<typeof startAuthority>>,
   { users }: ReturnType<typeof readAuthorityOptions>,
 ): string {
   const tokens = users.map(({ name }) => JSON.stringify(name)).join(', ')

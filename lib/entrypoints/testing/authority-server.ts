@@ -42,7 +42,17 @@ export async function serveAuthority(
   server.unref()
   server.listen(port, '127.0.0.1')
   await once(server, 'listening')
-  return { server, port: portOf(server), keysUrl: `${originOf(server)}${KEYS_PATH}` }
+  return {
+    server,
+    port: portOf(server),
+    keysUrl: `${originOf(server)}${KEYS_PATH}`,
+    /** Ends open connections too. */
+    async close(): Promise<void> {
+      server.close()
+      server.closeAllConnections()
+      await once(server, 'close')
+    },
+  }
 }
 
 /**

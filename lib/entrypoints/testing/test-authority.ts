@@ -1,5 +1,3 @@
-import { once } from 'node:events'
-import type { Server } from 'node:http'
 import { exportJWK, generateKeyPair, SignJWT } from 'jose'
 import { entryPointOptions } from '../../config/option-reader.ts'
 import { isText, isWordOf, Maybe } from '../../config/option-types.ts'
@@ -163,6 +161,7 @@ export async function createTestAuthority(
   let endpoint: ReturnType<typeof serveAuthority> | undefined
 
   const publicKeys = () => ({ keys: [signing.publicJwk] })
+  const trusted = () => ({ publicKeys: publicKeys(), issuer, audience })
   const token: TestAuthority['token'] = (userInfo = {}, given = {}) => {
     const defaults = { issuer, audience, expiresIn: 300, issuedAt: 0 }
     const tokenOptions: TestTokenOptions = ownCopy({ ...defaults, ...given })
@@ -186,7 +185,7 @@ export async function createTestAuthority(
     endpoint = undefined
     // A server that does not listen yet cannot be closed. A server that never listens needs no end.
     const served = await ending?.catch(() => undefined)
-    if (served !== undefined) await closeServer(served.server)
+    await served?.close()
   }
 
   return {
@@ -196,10 +195,10 @@ export async function createTestAuthority(
     issuer,
     audience,
     get options() {
-      return { publicKeys: publicKeys(), issuer, audience }
+      return trusted()
     },
     issuerRules({ tenants }) {
-      return { publicKeys: publicKeys(), issuer, audience, tenants }
+      return { ...trusted(), tenants }
     },
     token,
     async headers(userInfo, tokenOptions) {
@@ -240,39 +239,23 @@ async function createSigningKey(algorithm: string, serial: number) {
   return { kid, privateKey, publicJwk: Object.freeze(publicJwk) }
 }
 
-async function closeServer(server: Server): Promise<void> {
-  server.close()
-  server.closeAllConnections()
-  await once(server, 'close')
-}
-
-/** A test authority whose issuer is its own address, so that it can be discovered. */
-export interface LocalAuthority extends Pick<TestAuthority, 'issuer' | 'audience' | 'token'> {
-  readonly keysUrl: string
-  close(): Promise<void>
-}
-
 /**
- * Starts an authority on loopback. It keeps the process alive until its `close()`.
+ * Starts an authority on loopback whose issuer is its own address, so that it can be discovered. It
+ * keeps the process alive until its `close()`.
  *
  * @param port TCP port; 0: any free one
  * @param audience the `aud` claim of its tokens
  */
-export async function startAuthority(port: number, audience: string): Promise<LocalAuthority> {
+export async function startAuthority(port: number, audience: string) {
   const algorithm = 'ES256'
   const { publicKeys, token } = await createTestAuthority({ audience, algorithm })
   // The host is that of the default `publicKeysUrl`.
   const issuerAt = (actual: number) => `http://localhost:${actual}`
-  const served = await serveAuthority(port, (actual) => {
+  const { server, close, keysUrl, ...served } = await serveAuthority(port, (actual) => {
     return { issuer: issuerAt(actual), algorithm, publicKeys }
   })
+  server.ref()
   const issuer = issuerAt(served.port)
-  served.server.ref()
-  return {
-    issuer,
-    audience,
-    keysUrl: served.keysUrl,
-    token: (userInfo, options) => token(userInfo, { issuer, ...options }),
-    close: () => closeServer(served.server),
-  }
+  const ownToken: typeof token = (user, options) => token(user, { issuer, ...options })
+  return { issuer, audience, keysUrl, token: ownToken, close }
 }
