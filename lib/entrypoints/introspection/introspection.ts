@@ -1,9 +1,16 @@
 import type { OpaqueAnswer } from '../../identity/authentication/opaque-tokens.ts'
 import { LIFECYCLE, Lifecycle } from '../../platform/callbacks/lifecycle.ts'
-import { isObject, ownProperty } from '../../platform/runtime/own-property.ts'
+import { clock } from '../../platform/runtime/clock.ts'
+import { ignoreRejection } from '../../platform/runtime/maybe-promise.ts'
+import { ownMember, ownProperty } from '../../platform/runtime/own-property.ts'
+import { BackOff } from '../../platform/runtime/timer.ts'
+import { type AskEndpoint, findEndpoint } from './endpoint.ts'
 import { asOpaqueFailure, Exchanges, OpaqueFailure } from './exchanges.ts'
-import { type IntrospectionOptions, readIntrospectionOptions } from './introspection-options.ts'
-import { findEndpoint, provedEndpoint } from './proved-endpoint.ts'
+import {
+  type IntrospectionOptions,
+  type IntrospectionRules,
+  readIntrospectionOptions,
+} from './introspection-options.ts'
 
 /**
  * For the option `opaqueToken`: asks the introspection endpoint of an authorization server (RFC
@@ -26,11 +33,7 @@ export function introspection(
   const rules = readIntrospectionOptions(options)
   const exchanges = new Exchanges()
   const lifecycle = new Lifecycle(exchanges)
-  const endpoint = provedEndpoint(
-    () => findEndpoint(rules, exchanges),
-    ({ message }) => lifecycle.logFailure(`${message}, so that opaque tokens get 503`),
-    () => lifecycle.logSuccess(),
-  )
+  const endpoint = provedEndpoint(rules, exchanges, lifecycle)
   const ask = async (token: string): Promise<OpaqueAnswer> => {
     const proved = await endpoint.get()
     try {
@@ -44,6 +47,73 @@ export function introspection(
   }
   // Not enumerable: it is of no use to those who look at the function.
   return Object.defineProperty(ask, LIFECYCLE, { value: lifecycle })
+}
+
+/** Milliseconds after which an endpoint is looked for, and proved, anew. */
+const MAX_AGE = 3_600_000
+
+/** Milliseconds for which it serves beyond that, while its issuer cannot be reached. */
+const MAX_STALE = 3_600_000
+
+/** Seconds until an endpoint that is at fault is tried again. */
+const REST = { retry: 1, retryMax: 30 }
+
+/**
+ * The endpoint that real tokens are sent to. It is proved before the first use, and each hour
+ * again; one proof at a time, in the background if there is an endpoint. An endpoint that is
+ * found at fault serves no more, and rests before the next proof.
+ */
+function provedEndpoint(rules: IntrospectionRules, exchanges: Exchanges, lifecycle: Lifecycle) {
+  const backOff = new BackOff(REST)
+  let endpoint: AskEndpoint | undefined
+  let failure = new OpaqueFailure('ERR_INTROSPECTION_NO_ANSWER')
+  let running: Promise<AskEndpoint> | undefined
+  // Readings of `clock`, in milliseconds.
+  let provedAt = Number.NEGATIVE_INFINITY
+  let dueAt = Number.NEGATIVE_INFINITY
+  /** Many requests may find together that the endpoint is busy. Until then nothing is asked. */
+  let busyUntil = Number.NEGATIVE_INFINITY
+
+  async function attempt(): Promise<AskEndpoint> {
+    try {
+      endpoint = await findEndpoint(rules, exchanges)
+    } catch (error) {
+      failure = asOpaqueFailure(error)
+      if (failure.isFault) endpoint = undefined
+      // An outage is not remembered: without an endpoint, the next token asks again.
+      const rests = failure.isFault || failure.isBusy || endpoint !== undefined
+      dueAt = clock.now() + (rests ? backOff.next() : 0)
+      if (failure.isBusy) busyUntil = dueAt
+      if (failure.isFault) lifecycle.logFailure(`${failure.message}, so that opaque tokens get 503`)
+      throw failure
+    }
+    provedAt = clock.now()
+    dueAt = provedAt + MAX_AGE
+    backOff.reset()
+    lifecycle.logSuccess()
+    return endpoint
+  }
+
+  /** A proof that is under way, or begins. @throws OpaqueFailure */
+  async function proveAgain(): Promise<AskEndpoint> {
+    if (clock.now() < busyUntil) throw new OpaqueFailure('ERR_INTROSPECTION_BUSY')
+    running ??= attempt().finally(() => {
+      running = undefined
+    })
+    return running
+  }
+
+  /** @throws OpaqueFailure */
+  async function get(): Promise<AskEndpoint> {
+    const now = clock.now()
+    if (now < busyUntil) throw new OpaqueFailure('ERR_INTROSPECTION_BUSY')
+    if (now >= dueAt) ignoreRejection(proveAgain())
+    if (endpoint !== undefined && now - provedAt < MAX_AGE + MAX_STALE) return endpoint
+    if (running === undefined) throw failure
+    return running
+  }
+
+  return { get, proveAgain }
 }
 
 /**
@@ -85,11 +155,7 @@ function isAccessToken(answer: object): boolean {
   )
   // Keycloak says so in both.
   const isDpop = [wordOf('token_type'), wordOf('typ')].includes('dpop')
-  return isOne && (!isDpop || isBoundToKey(answer))
-}
-
-/** A token for DPoP whose answer hides the key would count as a bearer token. */
-function isBoundToKey(answer: object): boolean {
-  const cnf = ownProperty(answer, 'cnf')
-  return isObject(cnf) && typeof ownProperty(cnf, 'jkt') === 'string'
+  // A token for DPoP whose answer hides the key would count as a bearer token.
+  const isBound = typeof ownMember(ownProperty(answer, 'cnf'), 'jkt') === 'string'
+  return isOne && (!isDpop || isBound)
 }

@@ -61,7 +61,7 @@ export function sharedSecret(
   const rules = entryPointOptions('sharedSecret', options, MEMBERS).finish()
   const { issuer, audience } = rules
   // Copies, since the application may overwrite its Buffers.
-  const keys = listOf(rules.secrets).map((secret) => createSecretKey(bytesOf(secret)))
+  const keys = [rules.secrets].flat().map((secret) => createSecretKey(bytesOf(secret)))
   const filled = { iss: issuer, ...(audience !== undefined && { aud: audience }) }
   const headerRules: HeaderRules = {
     algorithms: new Set(rules.algorithms),
@@ -110,10 +110,6 @@ async function isSignedByAny(
     }
   }
   return false
-}
-
-function listOf(secrets: Secret | readonly Secret[]): readonly Secret[] {
-  return typeof secrets === 'string' || types.isUint8Array(secrets) ? [secrets] : secrets
 }
 
 function bytesOf(secret: Secret): Buffer {
