@@ -52,7 +52,7 @@ const REASONS: readonly [what: string, reasons: string[], atLeast: number][] = [
 
 /** Fastify's own errors, by whose codes a table has the reasons. */
 function bodyReasons(): string[] {
-  const file = 'lib/entrypoints/revocation/logout/backchannel-logout.ts'
+  const file = 'lib/entrypoints/revocation/backchannel-logout.ts'
   const rows = readFileSync(file, 'utf8').matchAll(/'FST_ERR_\w+', \[\d{3}, '([^']+)'/g)
   return [...rows].map(([, reason = '']) => reason)
 }

@@ -135,7 +135,7 @@ const SABOTAGES: readonly (readonly [check: string, replacement: Replacement, wr
   [
     'the entry of a logout',
     [
-      'entrypoints/revocation/logout/backchannel-logout.ts',
+      'entrypoints/revocation/backchannel-logout.ts',
       'entriesOf(logout, options).map((entry) => options.revoked.add(entry))',
       '[entriesOf]',
     ],

@@ -1,12 +1,15 @@
 /** @module revocation */
 
 export type { ProofTable } from '../../identity/proofs/proof-table.ts'
+export {
+  type BackchannelLogoutOptions,
+  backchannelLogout,
+  type LogoutEvent,
+} from './backchannel-logout.ts'
 export { type DenyListOptions, denyList } from './deny-list.ts'
 export type { DenyList } from './deny-list-function.ts'
 export type { DenyListRules } from './deny-list-options.ts'
 export type { Changes, DenyEntry, GivenEntry, KeptEntry } from './entry.ts'
-export { backchannelLogout, type LogoutEvent } from './logout/backchannel-logout.ts'
-export type { BackchannelLogoutOptions } from './logout/logout-options.ts'
 export { type PostgresDenyListOptions, postgresDenyList } from './postgres/postgres-deny-list.ts'
 export type { PostgresPool, PostgresQuestion } from './postgres/table-source.ts'
 export { type ProofTableOptions, proofTable } from './proofs.ts'

@@ -1,19 +1,60 @@
 import { channel } from 'node:diagnostics_channel'
+import * as Type from '@sinclair/typebox'
 import type { FastifyInstance, FastifyRegisterOptions, FastifyReply, FastifyRequest } from 'fastify'
-import { AuthError, ERR_AUTH_REVOCATION_UNAVAILABLE } from '../../../errors.ts'
-import { mismatchOf } from '../../../guard/error-response.ts'
-import { type InstalledGuard, installedGuards } from '../../../guard/scopes.ts'
-import type { Logout } from '../../../identity/jwt/logout-token.ts'
-import { tokenRefusal } from '../../../identity/jwt/token-refusal.ts'
-import { errorCode, isThrown, withoutStack } from '../../../platform/runtime/error.ts'
-import { logLine } from '../../../platform/runtime/log-line.ts'
-import { isWithin } from '../../../routes/fastify-scope.ts'
-import type { DenyEntry } from '../entry.ts'
+import { entryPointOptions } from '../../config/option-reader.ts'
+import { Custom, List, TextThat } from '../../config/option-types.ts'
+import { withoutRegisterOptions } from '../../config/problems.ts'
 import {
-  type BackchannelLogoutOptions,
-  type LogoutOptions,
-  logoutOptions,
-} from './logout-options.ts'
+  AuthError,
+  ERR_AUTH_CONFIG_INVALID,
+  ERR_AUTH_REVOCATION_UNAVAILABLE,
+} from '../../errors.ts'
+import { mismatchOf } from '../../guard/error-response.ts'
+import { installedGuards } from '../../guard/scopes.ts'
+import { isDenyList } from '../../identity/authentication/revocation-check.ts'
+import type { Logout } from '../../identity/jwt/logout-token.ts'
+import { tokenRefusal } from '../../identity/jwt/token-refusal.ts'
+import { errorCode, isThrown, withoutStack } from '../../platform/runtime/error.ts'
+import { logLine } from '../../platform/runtime/log-line.ts'
+import { isWithin } from '../../routes/fastify-scope.ts'
+import type { DenyList } from './deny-list-function.ts'
+import type { DenyEntry } from './entry.ts'
+
+/** The options of `backchannelLogout`. */
+export interface BackchannelLogoutOptions {
+  /** The deny list that is the option `isRevoked` of the guard. */
+  readonly revoked: DenyList
+  /**
+   * The ids of the clients whose users are logged out: the `aud` of logout tokens. They are those
+   * of the front ends, at which users log in, not that of the API.
+   */
+  readonly clients: readonly string[]
+  /** The path of the route; a prefix comes before it. @default '/backchannel-logout' */
+  readonly url?: string
+  /**
+   * For access tokens that carry no `sid`: a logout of one session ends all tokens of its user that
+   * were issued up to then, those of other sessions too. `subject`: whoever the issuer is. A list:
+   * of these issuers. Not given: a logout that names a session ends that one.
+   */
+  readonly sessionless?: 'subject' | readonly string[]
+}
+
+const Several = List(Type.String({ minLength: 1 }))
+
+const MEMBERS = {
+  revoked: Custom('a deny list, as denyList() makes it', (value): value is DenyList =>
+    isDenyList(value),
+  ),
+  clients: { ...Several, uniqueItems: true, expected: 'a list of different client ids' },
+  url: TextThat(
+    'a path without parameters, such as /backchannel-logout',
+    (url) => /^\/[^:*?#\s]*$/.test(url),
+    { default: '/backchannel-logout' },
+  ),
+  sessionless: Type.Optional(
+    Type.Union([Type.Literal('subject'), Several], { expected: "'subject' or a list of issuers" }),
+  ),
+}
 
 /** Bytes of a form, whatever `bodyLimit` says. */
 const MOST_BYTES = 16_384
@@ -37,8 +78,7 @@ export async function backchannelLogout(
   app: FastifyInstance,
   given: FastifyRegisterOptions<BackchannelLogoutOptions>,
 ): Promise<void> {
-  const around = installedGuards(app).find(({ scope }) => isWithin(scope, app))
-  const { options, guard } = logoutOptions(given, around)
+  const loaded = logoutOptions(app, given)
   // A scope of its own: an application may call this function itself, and has other bodies.
   await app.register(async (scope) => {
     scope.removeAllContentTypeParsers()
@@ -48,18 +88,43 @@ export async function backchannelLogout(
       (_request, body, done) => done(null, body),
     )
     scope.post(
-      options.url,
+      loaded.options.url,
       { config: { noauth: true }, bodyLimit: MOST_BYTES, errorHandler: refuseBody },
-      (request, reply) => receive(request, reply, options, guard),
+      (request, reply) => receive(request, reply, loaded),
     )
   })
+}
+
+const NAME = 'backchannelLogout'
+
+/** @throws ERR_AUTH_CONFIG_INVALID */
+function logoutOptions(app: FastifyInstance, given: object) {
+  const options = entryPointOptions(NAME, withoutRegisterOptions(given), MEMBERS).finish()
+  const guard = installedGuards(app).find(({ scope }) => isWithin(scope, app))
+  if (guard === undefined) throw misplaced('a scope that is guarded already', 'no guard')
+  const { settings, issuers } = guard.loaded
+  if (settings.isRevoked !== options.revoked) {
+    throw misplaced('revoked to be the isRevoked of the guard', 'another one')
+  }
+  const { sessionless } = options
+  // An issuer that nobody accepts is misspelt, and its users would not be logged out.
+  if (Array.isArray(sessionless) && typeof issuers !== 'function' && !settings.devMode) {
+    const accepts = (iss: string) => issuers.some(({ issuer }) => issuer?.includes(iss) ?? true)
+    if (!sessionless.every(accepts)) {
+      throw misplaced('issuers of the guard in sessionless', 'another one')
+    }
+  }
+  return { options, guard }
+}
+
+function misplaced(expected: string, found: string): ERR_AUTH_CONFIG_INVALID {
+  return new ERR_AUTH_CONFIG_INVALID(`${NAME}: expected ${expected}, found ${found} (code)`)
 }
 
 async function receive(
   request: FastifyRequest,
   reply: FastifyReply,
-  options: LogoutOptions,
-  { authenticator, waits }: InstalledGuard,
+  { options, guard: { authenticator, waits } }: ReturnType<typeof logoutOptions>,
 ): Promise<FastifyReply> {
   let logout: Logout | null = null
   try {
@@ -71,7 +136,7 @@ async function receive(
     await waits.waitFor(Promise.all(added), ended)
   } catch (error) {
     if (!isThrown(error, AuthError)) throw error
-    return refuse(request, reply, { logout, error })
+    return refuse(request, reply, error, logout)
   }
   publishLogout(logout, 'accepted', null)
   return reply.code(200).header('cache-control', 'no-store').send()
@@ -96,7 +161,7 @@ function tokenIn(body: unknown): string {
  */
 function entriesOf(
   { issuer, sub, sid, issuedBefore }: Logout,
-  { sessionless = [] }: LogoutOptions,
+  { sessionless = [] }: BackchannelLogoutOptions,
 ): DenyEntry[] {
   const isSessionless = sessionless === 'subject' || sessionless.includes(issuer)
   const isAll = sid === null || isSessionless
@@ -110,14 +175,17 @@ function ended(): AuthError {
   return withoutStack(() => new ERR_AUTH_REVOCATION_UNAVAILABLE(1, 'the application closes'))
 }
 
-interface Refused {
-  /** Null: it was not verified. */
-  readonly logout: Logout | null
-  readonly error: AuthError
-}
-
-/** All bad tokens have one answer. The log has the reason. */
-function refuse(request: FastifyRequest, reply: FastifyReply, { logout, error }: Refused) {
+/**
+ * All bad tokens have one answer. The log has the reason.
+ *
+ * @param logout null: it was not verified
+ */
+function refuse(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  error: AuthError,
+  logout: Logout | null,
+): FastifyReply {
   const { code, reason, retryAfter, statusCode } = error
   const mismatch = mismatchOf(request.log, error)
   if (statusCode < 500) {
