@@ -10,7 +10,7 @@ import { errorCode, isThrown, withoutStack } from '../../platform/runtime/error.
 import { Alarm } from '../../platform/runtime/timer.ts'
 import type { DenyListRules, DenyListSource } from './deny-list-options.ts'
 import { type DenyEntry, type KeptEntry, readAddedEntry, readEntry } from './entry.ts'
-import { EntryStore } from './memory/entry-store.ts'
+import { EntryStore, SWEEP_EVERY } from './memory/entry-store.ts'
 import { DenyListFailure, type DenyListFailureCode } from './memory/overflow.ts'
 import { failureOf, inTime, startPoller } from './poller.ts'
 
@@ -125,7 +125,7 @@ export function denyListFunction<Cursor>(
   async function add(entry: unknown): Promise<void> {
     const kept = readAddedEntry(entry)
     checkIssuer(kept, lifecycle)
-    const { names, issuedBefore, until } = readEntry(kept)
+    const { names, issuedBefore, until } = readEntry(kept, TypeError)
     const end = until ?? Date.now() + maxLifetime * 1000
     if (end + lifecycle.clockTolerance * 1000 <= Date.now()) {
       throw new TypeError('until of an entry is over')
@@ -162,9 +162,6 @@ export function denyListFunction<Cursor>(
     [WATCH]: { value: watch },
   })
 }
-
-/** Milliseconds between two looks for entries that have ended. */
-const SWEEP_EVERY = 60_000
 
 const LONG_LIFE = 'the deny list refuses a token that lives longer than maxLifetime'
 

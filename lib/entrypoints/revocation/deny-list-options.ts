@@ -1,5 +1,5 @@
 import * as Type from '@sinclair/typebox'
-import { LONGEST_SECONDS, Seconds, Size } from '../../config/option-types.ts'
+import { Seconds, Size } from '../../config/option-types.ts'
 import type { KeptEntry } from './entry.ts'
 
 /** Common options of deny lists. Times are in seconds. */
@@ -43,8 +43,6 @@ export const RULES = {
   maxEntries: Size(100_000, 1),
   maxBytes: Size(64 * 1024 * 1024, 1),
 }
-
-export const LONGEST_LIFETIME = LONGEST_SECONDS
 
 export function checkRules(options: {
   readonly right: Partial<DenyListRules>

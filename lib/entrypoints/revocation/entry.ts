@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import type { TokenNames } from '../../identity/jwt/registered-claims.ts'
 import { Unusable } from '../../platform/http/failure.ts'
 import { isObject } from '../../platform/runtime/own-property.ts'
 
@@ -121,7 +122,6 @@ export function readAddedEntry(entry: unknown): KeptEntry {
     // In entries of a table, `null` is a name that is absent.
     kept[name] = isDate ? new Date(readTime(value, TypeError)) : (value ?? '')
   }
-  readEntry(kept, TypeError)
   return kept
 }
 
@@ -163,13 +163,7 @@ function keptName(name: string | null): string | null {
   return `${name.length}:${createHash('sha256').update(name, 'utf16le').digest('base64')}`
 }
 
-export function namesOfToken(token: {
-  readonly jti: string | null
-  readonly sid: string | null
-  readonly sub: string | null
-  readonly issuer: string | null
-}): Names {
-  const { jti, sid, sub, issuer } = token
+export function namesOfToken({ jti, sid, sub, issuer }: TokenNames): Names {
   return [keptName(jti), keptName(sid), keptName(sub), keptName(issuer ?? '')]
 }
 

@@ -14,7 +14,7 @@ const MOST_OF_USER = 1000
 const MOST_OF_ISSUER = 1 / 4
 
 /** Milliseconds between two sweeps, and while there is no room. */
-const SWEEP_EVERY = 60_000
+export const SWEEP_EVERY = 60_000
 const SWEEP_FULL_EVERY = 1000
 
 /** Most entries that are looked at in one go, so that no turn is long: some milliseconds. */

@@ -1,7 +1,8 @@
+import { LONGEST_SECONDS } from '../../../config/option-types.ts'
 import { Unusable } from '../../../platform/http/failure.ts'
 import { clock } from '../../../platform/runtime/clock.ts'
 import { isObject } from '../../../platform/runtime/own-property.ts'
-import { type DenyListSource, LONGEST_LIFETIME, type Page } from '../deny-list-options.ts'
+import type { DenyListSource, Page } from '../deny-list-options.ts'
 import type { KeptEntry } from '../entry.ts'
 import { TIMEOUT } from '../poller.ts'
 
@@ -206,7 +207,7 @@ export function revocationsSql(name: string) {
       VALUES ($1, $2, $3, $4, $5::text::timestamptz, $6::text::timestamptz)`,
     deleteEnded: `DELETE FROM ${table} WHERE (xid, id) IN (
       SELECT xid, id FROM ${table} WHERE until < ${aDayAgo('$1')}
-        OR until IS NULL AND added_at < ${secondsBefore(aDayAgo('$1'), `${LONGEST_LIFETIME}`)}
+        OR until IS NULL AND added_at < ${secondsBefore(aDayAgo('$1'), `${LONGEST_SECONDS}`)}
       LIMIT ${PAGE})`,
   }
 }

@@ -1,5 +1,5 @@
 import { entryPointOptions } from '../../../config/option-reader.ts'
-import { Custom, Text } from '../../../config/option-types.ts'
+import { Custom, LONGEST_SECONDS, Text } from '../../../config/option-types.ts'
 import { clock } from '../../../platform/runtime/clock.ts'
 import { ignoreRejection } from '../../../platform/runtime/maybe-promise.ts'
 import { type DenyList, denyListFunction } from '../deny-list-function.ts'
@@ -7,7 +7,6 @@ import {
   checkRules,
   type DenyListRules,
   type DenyListSource,
-  LONGEST_LIFETIME,
   type Page,
   RULES,
 } from '../deny-list-options.ts'
@@ -161,7 +160,7 @@ function timeOf({ id }: StreamItem): number {
 function hasEnded(item: StreamItem, before: number): boolean {
   try {
     const { until } = readEntry(parsed(item.text))
-    return (until ?? timeOf(item) + LONGEST_LIFETIME * 1000) < before
+    return (until ?? timeOf(item) + LONGEST_SECONDS * 1000) < before
   } catch {
     return false
   }
