@@ -43,8 +43,7 @@ export function rejectRepeats(
   tokens: readonly { readonly kind: string; readonly name?: string }[],
   repeatable: readonly string[] = [],
 ): void {
-  const options = tokens.filter(({ kind }) => kind === 'option')
-  const names = options.flatMap(({ name = '' }) => (repeatable.includes(name) ? [] : name))
+  const names = tokens.flatMap(({ name }) => (!name || repeatable.includes(name) ? [] : name))
   const twice = names.find((name, index) => names.indexOf(name) < index)
   if (twice !== undefined) throw new UsageError(`--${twice} is given twice`)
 }

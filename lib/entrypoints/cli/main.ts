@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { nearestName } from '../../config/did-you-mean.ts'
 import { visible, visibleLines } from '../../config/redact.ts'
+import { errorCode } from '../../platform/runtime/error.ts'
 import { authorityCommand } from './authority.ts'
 import { type Command, CommandFailure, type ExitCode, type Shell, UsageError } from './command.ts'
 import { doctorCommand } from './doctor/doctor.ts'
@@ -58,9 +59,7 @@ function asksForHelp(args: readonly string[]): boolean {
 }
 
 function isUsageError(error: unknown): error is Error {
-  if (error instanceof UsageError) return true
-  const code = error instanceof Error && 'code' in error ? String(error.code) : ''
-  return code.startsWith('ERR_PARSE_ARGS_')
+  return error instanceof UsageError || errorCode(error).startsWith('ERR_PARSE_ARGS_')
 }
 
 function help(commands: readonly Command[]): string {

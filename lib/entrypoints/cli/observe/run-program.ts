@@ -113,18 +113,14 @@ function isOver(
   reports: readonly PolicyReport[],
   count: number,
 ): boolean {
+  const running = reports.filter((report) => report.exitCode === undefined)
   if (signalCode !== null) return true
-  if (exitCode !== null) return exitCode !== 0 || !reports.some(isRunning)
+  if (exitCode !== null) return exitCode !== 0 || running.length === 0
   if (guardedApplications(reports).length < count) return false
   const ends = reports.flatMap(({ endedAt }) => endedAt ?? [])
   // A program may start a new process for each that ends. Nobody waits for later ones.
   const until = Math.min(...ends) + BESIDE
-  const isEnough = !reports.some((report) => isRunning(report) && report.startedAt <= until)
-  return Date.now() >= until && isEnough
-}
-
-function isRunning({ exitCode }: PolicyReport): boolean {
-  return exitCode === undefined
+  return Date.now() >= until && !running.some(({ startedAt }) => startedAt <= until)
 }
 
 async function endGroup(child: ChildProcess, signal: NodeJS.Signals): Promise<void> {

@@ -45,22 +45,17 @@ function keptOut(was: ListedRoute, is: ListedRoute): RouteDifference[] {
 /** A policy in words: `open`, `guarded, tenant in the path, require a:b`. */
 export function policyWords(route: ListedRoute): string {
   if (route.noauth !== false) return accessWords(route)
-  const tenant = TENANTS[route.tenant ?? 'none'].words
-  const more = [
+  return [
+    'guarded',
+    `tenant ${TENANTS[route.tenant ?? 'none'].words}`,
+    `require ${requirementWords(route.require)}`,
     ...(route.guests ? ['guests too'] : []),
     ...(route.suspended ? ['suspended tenants too'] : []),
     ...(route.check ? [`check ${checkWords(route)}`] : []),
     ...(route.confirmation ? ['bound tokens only'] : []),
     ...(route.stepUp ? [`login ${loginWords(route)}`] : []),
     ...(route.late ? ['decided after the body'] : []),
-  ]
-  const words = [
-    'guarded',
-    `tenant ${tenant}`,
-    `require ${requirementWords(route.require)}`,
-    ...more,
-  ]
-  return words.join(', ')
+  ].join(', ')
 }
 
 /** An open route's tenant and checks count too: they keep some callers out. */
@@ -68,12 +63,12 @@ function accessWords(route: ListedRoute): string {
   const { noauth, tenant, suspended, check } = route
   if (noauth === null) return 'not known (written before the plugin)'
   if (!noauth) return 'guarded'
-  const more = [
+  return [
+    'open',
     ...(tenant === null ? [] : [`tenant ${TENANTS[tenant].words}`]),
     ...(suspended ? ['suspended tenants too'] : []),
     ...(check ? [`checked by ${checkWords(route)}`] : []),
-  ]
-  return ['open', ...more].join(', ')
+  ].join(', ')
 }
 
 const TENANTS = {
@@ -143,10 +138,9 @@ function loginDifference(was: ListedRoute, is: ListedRoute): RouteDifference[] {
 function isFresher(strict: ListedRoute['stepUp'], loose: ListedRoute['stepUp']): boolean {
   if (loose === undefined) return true
   const { acr = [], maxAge = null } = strict ?? {}
-  const isKnown = loose.acr.length === 0 || acr.length > 0
-  const isOfThose = loose.acr.length === 0 || acr.every((value) => loose.acr.includes(value))
+  const areOfThose = acr.length > 0 && acr.every((value) => loose.acr.includes(value))
   const isLately = loose.maxAge === null || (maxAge !== null && maxAge <= loose.maxAge)
-  return isKnown && isOfThose && isLately
+  return (loose.acr.length === 0 || areOfThose) && isLately
 }
 
 /** If one user meets the new requirement who did not meet the old one, something opens. */
@@ -196,7 +190,7 @@ export function idsOf(require: Require): readonly string[] {
 }
 
 function isByRequest(require: Require): boolean {
-  return require !== null && !isAll(require) && 'among' in require
+  return require !== null && 'among' in require
 }
 
 function isAll(require: NonNullable<Require>): require is readonly string[] {

@@ -176,17 +176,13 @@ const OPTIONS = {
 const BEHIND =
   "the application stands behind '--', as in '-- node app.js'; npm exec and yarn 1 take one '--' away, and need one more"
 
-/** The application has options too, so that those behind its name are not ours. */
-function firstPositional(args: readonly string[]) {
-  const given = { args: [...args], options: OPTIONS, strict: false, tokens: true } as const
-  return parseArgs(given).tokens.find((token) => token.kind === 'positional')
-}
-
 export function readPolicyOptions(args: readonly string[]) {
   const end = args.indexOf('--')
   const [file, ...rest] = end === -1 ? [] : args.slice(end + 1)
   const own = end === -1 ? args : args.slice(0, end)
-  const stray = firstPositional(own)
+  // The application has options too, so that those behind its name are not ours.
+  const loose = parseArgs({ args: [...own], options: OPTIONS, strict: false, tokens: true })
+  const stray = loose.tokens.find((token) => token.kind === 'positional')
   const { values, tokens } = parseArgs({
     tokens: true,
     args: own.slice(0, stray?.index),
