@@ -8,11 +8,11 @@ import { Unusable } from '../../platform/http/failure.ts'
 import { clock } from '../../platform/runtime/clock.ts'
 import { errorCode, isThrown, withoutStack } from '../../platform/runtime/error.ts'
 import { Alarm } from '../../platform/runtime/timer.ts'
-import type { DenyListRules, DenyListSource } from './deny-list-options.ts'
+import type { DenyListRules } from './deny-list-options.ts'
 import { type DenyEntry, type KeptEntry, readAddedEntry, readEntry } from './entry.ts'
 import { EntryStore, SWEEP_EVERY } from './memory/entry-store.ts'
 import { DenyListFailure, type DenyListFailureCode } from './memory/overflow.ts'
-import { failureOf, inTime, startPoller } from './poller.ts'
+import { type DenyListSource, failureOf, inTime, startPoller } from './poller.ts'
 
 /**
  * A deny list, for the option `isRevoked`: returns whether an entry fits a token, and throws if

@@ -1,6 +1,5 @@
 import * as Type from '@sinclair/typebox'
 import { Seconds, Size } from '../../config/option-types.ts'
-import type { KeptEntry } from './entry.ts'
 
 /** Common options of deny lists. Times are in seconds. */
 export interface DenyListRules {
@@ -50,28 +49,4 @@ export function checkRules(options: {
 }): void {
   const { interval = 0, maxStale = 0 } = options.right
   if (maxStale <= interval) options.refuse('maxStale', 'more than interval', `${maxStale}`)
-}
-
-export interface Page<Cursor> {
-  /** Unchecked: an entry that cannot be read is a failure. */
-  readonly entries: Iterable<unknown>
-  /** Handed to the next question. */
-  readonly cursor: Cursor
-  /** When the store took each of them, in milliseconds since the epoch. Absent: not known. */
-  readonly keptAt?: readonly number[]
-  /** There are more now. */
-  readonly hasMore?: boolean
-  /** A message for the operator, in constant words. */
-  readonly notice?: string | undefined
-}
-
-export interface DenyListSource<Cursor> {
-  /**
-   * Entries that were added since a cursor, or all; may repeat earlier ones.
-   *
-   * @param cursor that of the last answer; null: all entries that have not ended
-   */
-  changes(cursor: Cursor | null): Promise<Page<Cursor>>
-  /** Stores an entry, so that `changes` returns it in every process. */
-  append?: ((entry: KeptEntry) => unknown) | undefined
 }

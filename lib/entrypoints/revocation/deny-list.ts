@@ -4,14 +4,9 @@ import { Callable } from '../../config/option-types.ts'
 import { Unusable } from '../../platform/http/failure.ts'
 import { ownMember } from '../../platform/runtime/own-property.ts'
 import { type DenyList, denyListFunction } from './deny-list-function.ts'
-import {
-  checkRules,
-  type DenyListRules,
-  type DenyListSource,
-  type Page,
-  RULES,
-} from './deny-list-options.ts'
+import { checkRules, type DenyListRules, RULES } from './deny-list-options.ts'
 import type { Changes, KeptEntry } from './entry.ts'
+import type { DenyListSource, Page } from './poller.ts'
 
 /** The place of the entries of all processes, and the rules of the list. */
 export interface DenyListOptions<Cursor> extends Partial<DenyListRules> {

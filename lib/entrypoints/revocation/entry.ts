@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import type { TokenNames } from '../../identity/jwt/registered-claims.ts'
 import { Unusable } from '../../platform/http/failure.ts'
 import { isObject } from '../../platform/runtime/own-property.ts'
@@ -160,7 +160,7 @@ export function readEntry(entry: unknown, Failure: Failure = Unusable): ReadEntr
 function keptName(name: string | null): string | null {
   if (name === null) return null
   if (name.length <= LONGEST_KEPT) return `${name.length}:${name}`
-  return `${name.length}:${createHash('sha256').update(name, 'utf16le').digest('base64')}`
+  return `${name.length}:${hash('sha256', Buffer.from(name, 'utf16le'), 'base64')}`
 }
 
 export function namesOfToken({ jti, sid, sub, issuer }: TokenNames): Names {

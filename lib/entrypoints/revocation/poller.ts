@@ -12,8 +12,8 @@ import { isThrown } from '../../platform/runtime/error.ts'
 import { ignoreRejection } from '../../platform/runtime/maybe-promise.ts'
 import { ownCopy } from '../../platform/runtime/own-property.ts'
 import { Alarm } from '../../platform/runtime/timer.ts'
-import type { DenyListRules, DenyListSource, Page } from './deny-list-options.ts'
-import { readEntry } from './entry.ts'
+import type { DenyListRules } from './deny-list-options.ts'
+import { type KeptEntry, readEntry } from './entry.ts'
 import type { EntryStore, Pull } from './memory/entry-store.ts'
 
 export const TIMEOUT = 10_000
@@ -23,6 +23,30 @@ const SLICE = 5
 
 /** Milliseconds by which the clocks may drift apart before all entries are read anew. */
 const DRIFT = 2000
+
+export interface DenyListSource<Cursor> {
+  /**
+   * Entries that were added since a cursor, or all; may repeat earlier ones.
+   *
+   * @param cursor that of the last answer; null: all entries that have not ended
+   */
+  changes(cursor: Cursor | null): Promise<Page<Cursor>>
+  /** Stores an entry, so that `changes` returns it in every process. */
+  append?: ((entry: KeptEntry) => unknown) | undefined
+}
+
+export interface Page<Cursor> {
+  /** Unchecked: an entry that cannot be read is a failure. */
+  readonly entries: Iterable<unknown>
+  /** Handed to the next question. */
+  readonly cursor: Cursor
+  /** When the store took each of them, in milliseconds since the epoch. Absent: not known. */
+  readonly keptAt?: readonly number[]
+  /** There are more now. */
+  readonly hasMore?: boolean
+  /** A message for the operator, in constant words. */
+  readonly notice?: string | undefined
+}
 
 interface PollerEvents {
   onFailure(error: unknown): void

@@ -2,9 +2,8 @@ import { LONGEST_SECONDS } from '../../../config/option-types.ts'
 import { Unusable } from '../../../platform/http/failure.ts'
 import { clock } from '../../../platform/runtime/clock.ts'
 import { isObject } from '../../../platform/runtime/own-property.ts'
-import type { DenyListSource, Page } from '../deny-list-options.ts'
 import type { KeptEntry } from '../entry.ts'
-import { TIMEOUT } from '../poller.ts'
+import { type DenyListSource, type Page, TIMEOUT } from '../poller.ts'
 
 const SWEEP_EVERY = 60_000
 

@@ -3,14 +3,9 @@ import { Custom, LONGEST_SECONDS, Text } from '../../../config/option-types.ts'
 import { clock } from '../../../platform/runtime/clock.ts'
 import { ignoreRejection } from '../../../platform/runtime/maybe-promise.ts'
 import { type DenyList, denyListFunction } from '../deny-list-function.ts'
-import {
-  checkRules,
-  type DenyListRules,
-  type DenyListSource,
-  type Page,
-  RULES,
-} from '../deny-list-options.ts'
+import { checkRules, type DenyListRules, RULES } from '../deny-list-options.ts'
 import { type KeptEntry, readEntry } from '../entry.ts'
+import type { DenyListSource, Page } from '../poller.ts'
 import {
   commandSender,
   FIRST_ID,
