@@ -4,15 +4,7 @@ import { isResourceId } from '../../identity/authorization/resources.ts'
 import { EVERY_TENANT, isTenantName } from '../../identity/tenants/tenant-name.ts'
 import { errorCode } from '../../platform/runtime/error.ts'
 import { startAuthority } from '../testing/test-authority.ts'
-import {
-  type Command,
-  CommandFailure,
-  type ExitCode,
-  readNumber,
-  rejectRepeats,
-  type Shell,
-  UsageError,
-} from './command.ts'
+import { type Command, CommandFailure, readNumber, rejectRepeats, UsageError } from './command.ts'
 
 const HELP = `Usage: fastify-tenant-auth authority [options]
 
@@ -46,39 +38,37 @@ export const authorityCommand: Command = {
   name: 'authority',
   summary: 'run a test authority on this machine, and print tokens of its users',
   help: HELP,
-  run: runAuthority,
-}
-
-async function runAuthority(args: readonly string[], shell: Shell): Promise<ExitCode> {
-  const options = readAuthorityOptions(args)
-  if (isProduction(shell.env)) {
-    throw new CommandFailure(
-      'it does not run where NODE_ENV is production: it signs what anybody asks for',
-    )
-  }
-  const { port, audience } = options
-  const authority = await startAuthority(port, audience).catch((error: unknown) => {
-    throw new CommandFailure(
-      `port ${port} of localhost cannot be had (${errorCode(error)}); end what listens there, or choose another --port. Another authority has other keys: only its own run can print its tokens`,
-    )
-  })
-  let end = (): void => {}
-  const ended = new Promise<void>((resolve) => {
-    end = resolve
-  })
-  for (const signal of SIGNALS) shell.on(signal, end)
-  try {
-    shell.stderr.write(introduction(authority, options))
-    for (const { name, resources, claims } of options.users) {
-      const user = { sub: name, preferred_username: name, resources, ...claims }
-      shell.stdout.write(`${await authority.token(user, { expiresIn: EXPIRES_IN })}\n`)
+  async run(args, shell) {
+    const options = readAuthorityOptions(args)
+    if (isProduction(shell.env)) {
+      throw new CommandFailure(
+        'it does not run where NODE_ENV is production: it signs what anybody asks for',
+      )
     }
-    await ended
-  } finally {
-    for (const signal of SIGNALS) shell.off(signal, end)
-    await authority.close()
-  }
-  return 0
+    const { port, audience } = options
+    const authority = await startAuthority(port, audience).catch((error: unknown) => {
+      throw new CommandFailure(
+        `port ${port} of localhost cannot be had (${errorCode(error)}); end what listens there, or choose another --port. Another authority has other keys: only its own run can print its tokens`,
+      )
+    })
+    let end = (): void => {}
+    const ended = new Promise<void>((resolve) => {
+      end = resolve
+    })
+    for (const signal of SIGNALS) shell.on(signal, end)
+    try {
+      shell.stderr.write(introduction(authority, options))
+      for (const { name, resources, claims } of options.users) {
+        const user = { sub: name, preferred_username: name, resources, ...claims }
+        shell.stdout.write(`${await authority.token(user, { expiresIn: EXPIRES_IN })}\n`)
+      }
+      await ended
+    } finally {
+      for (const signal of SIGNALS) shell.off(signal, end)
+      await authority.close()
+    }
+    return 0
+  },
 }
 
 function introduction(

@@ -8,15 +8,7 @@ import { ERR_AUTH_CONFIG_INVALID } from '../../../errors.ts'
 import { MAX_LIST_BYTES, readTenantList } from '../../../identity/tenants/remote-tenants.ts'
 import { fetchText } from '../../../platform/http/fetch-json.ts'
 import { redactUrl } from '../../../platform/http/urls.ts'
-import {
-  type Command,
-  type ExitCode,
-  type Paint,
-  painter,
-  rejectRepeats,
-  type Shell,
-  UsageError,
-} from '../command.ts'
+import { type Command, type Paint, painter, rejectRepeats, UsageError } from '../command.ts'
 import { examineIssuer } from './examine-issuer.ts'
 import { examineToken } from './examine-token.ts'
 import { Exchange, fetchFinding } from './fetch-advice.ts'
@@ -50,22 +42,20 @@ export const doctorCommand: Command = {
   name: 'doctor',
   summary: 'say what is wrong with an INI file and its servers, and the cure',
   help: HELP,
-  run: runDoctor,
-}
-
-async function runDoctor(args: readonly string[], shell: Shell): Promise<ExitCode> {
-  const { name, options, token, isJson } = readDoctorOptions(args)
-  const given = await readToken(token, () => process.stdin)
-  const findings = await examineOptions(name, options, given)
-  shell.stdout.write(
-    isJson
-      ? `${JSON.stringify({ findings }, null, 2)}\n`
-      : formatFindings(findings, painter(shell.stdout, shell.env)),
-  )
-  const count = (level: Level) => findings.filter((each) => each.level === level).length
-  const problems = count('wrong')
-  shell.stderr.write(`${visible(name)}: wrong ${problems}, warnings ${count('warning')}\n`)
-  return problems > 0 ? 1 : 0
+  async run(args, shell) {
+    const { name, options, token, isJson } = readDoctorOptions(args)
+    const given = await readToken(token, () => process.stdin)
+    const findings = await examineOptions(name, options, given)
+    shell.stdout.write(
+      isJson
+        ? `${JSON.stringify({ findings }, null, 2)}\n`
+        : formatFindings(findings, painter(shell.stdout, shell.env)),
+    )
+    const count = (level: Level) => findings.filter((each) => each.level === level).length
+    const problems = count('wrong')
+    shell.stderr.write(`${visible(name)}: wrong ${problems}, warnings ${count('warning')}\n`)
+    return problems > 0 ? 1 : 0
+  },
 }
 
 function formatFindings(findings: readonly Finding[], paint: Paint): string {

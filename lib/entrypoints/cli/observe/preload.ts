@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net'
 import type { FastifyInstance } from 'fastify'
 import { shownGuard } from '../../../guard/scopes.ts'
 import type { Implies } from '../../../identity/authorization/implied-ids.ts'
-import { isObject } from '../../../platform/runtime/own-property.ts'
+import { isObject, ownProperty } from '../../../platform/runtime/own-property.ts'
 import { isWithin } from '../../../routes/fastify-scope.ts'
 import type { Route } from '../../../routes/route.ts'
 import {
@@ -21,8 +21,7 @@ import {
   guardedApplications,
   type PolicyReport,
   readReports,
-  reportFile,
-  writeReport,
+  reportWriter,
 } from './report.ts'
 
 /** Milliseconds after the last listen in which a further Fastify instance may yet be made. */
@@ -34,13 +33,13 @@ const QUIET = 1000
  * @param count the number of guarded applications of all processes to wait for
  */
 function watchProcess(folder: string, count: number): void {
-  const file = reportFile(folder)
+  const write = reportWriter(folder)
   const startedAt = Date.now()
   const made: WatchedApplication[] = []
   let timer: NodeJS.Timeout | undefined
 
   const report = (ended?: Pick<PolicyReport, 'exitCode' | 'endedAt'>): void => {
-    if (made.length > 0) writeReport(file, { ...summary(made), startedAt, ...ended })
+    if (made.length > 0) write({ ...summary(made), startedAt, ...ended })
   }
   const end = () => process.exit(process.exitCode ?? 0)
   const endSoon = (): void => {
@@ -78,13 +77,10 @@ function summary(made: readonly WatchedApplication[]): Omit<PolicyReport, 'start
     listened: listening.length,
     silent: awaited.filter(({ isGuarded }) => isGuarded()).length,
     awaited: awaited.length,
-    applications: listed.map(({ routes, implies, uncovered: beside }) => {
-      return { routes, implies, beside }
-    }),
-    unguarded: listening
-      .filter(({ isGuarded }) => !isGuarded)
-      .map(({ uncovered }) => uncovered)
-      .filter(({ length }) => length > 0),
+    applications: listed.map(({ routes, implies, beside }) => ({ routes, implies, beside })),
+    unguarded: listening.flatMap(({ isGuarded, beside }) =>
+      isGuarded || beside.length === 0 ? [] : [beside],
+    ),
     unlisted: listed.flatMap(({ unlisted }) => unlisted),
     isInDevMode: listed.some(({ isInDevMode }) => isInDevMode),
     isForeign: listed.some(({ isForeign }) => isForeign),
@@ -185,7 +181,7 @@ interface RouteLister {
 
 function guardsOf(scopes: readonly FastifyInstance[]) {
   return scopes.flatMap((scope) => {
-    const service = Object.getOwnPropertyDescriptor(scope, 'authService')?.value
+    const service = ownProperty(scope, 'authService')
     return isRouteLister(service) ? [{ scope, service, shown: shownGuard(scope) }] : []
   })
 }
@@ -200,7 +196,7 @@ function takePolicies(scopes: readonly FastifyInstance[], captured: readonly Cap
   return {
     isGuarded: guards.length > 0,
     routes,
-    uncovered: all.filter((route) => !isCovered(route)).flatMap(routePlaces),
+    beside: all.filter((route) => !isCovered(route)).flatMap(routePlaces),
     unlisted: all
       .filter(isCovered)
       .flatMap(routePlaces)

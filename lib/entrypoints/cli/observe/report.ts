@@ -52,14 +52,13 @@ interface ReportedApplication extends MatrixApplication {
   readonly beside: readonly ListedPlace[]
 }
 
-export function reportFile(folder: string): string {
-  return join(folder, `${randomUUID()}.json`)
-}
-
-/** A reader sees a whole report or none. */
-export function writeReport(file: string, report: PolicyReport): void {
-  writeFileSync(`${file}.new`, JSON.stringify(report))
-  renameSync(`${file}.new`, file)
+/** Writes the report of one process, again and again. A reader sees a whole report or none. */
+export function reportWriter(folder: string): (report: PolicyReport) => void {
+  const file = join(folder, `${randomUUID()}.json`)
+  return (report) => {
+    writeFileSync(`${file}.new`, JSON.stringify(report))
+    renameSync(`${file}.new`, file)
+  }
 }
 
 export function readReports(folder: string): PolicyReport[] {

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import { visible } from '../../../config/redact.ts'
 import type { Difference } from './diff-matrix.ts'
 import { type Effect, idsOf } from './diff-route.ts'
@@ -179,5 +179,5 @@ const CONTENT_SECURITY = [
 ].join('; ')
 
 function hashSource(text: string): string {
-  return `'sha256-${createHash('sha256').update(text).digest('base64')}'`
+  return `'sha256-${hash('sha256', text, 'base64')}'`
 }

@@ -7,7 +7,6 @@ import { notCompared, placeWords } from '../../../routes/route-constraints.ts'
 import {
   type Command,
   CommandFailure,
-  type ExitCode,
   type Paint,
   painter,
   readNumber,
@@ -55,35 +54,33 @@ export const policyCommand: Command = {
   name: 'policy',
   summary: 'show, write or check who may use each route of an application',
   help: HELP,
-  run: runPolicy,
-}
-
-async function runPolicy(args: readonly string[], shell: Shell): Promise<ExitCode> {
-  const options = readPolicyOptions(args)
-  const { check, write, format, applications: least = 0 } = options
-  // A file that cannot be used fails before the application is run.
-  const expected = check === undefined ? undefined : await readMatrixFile(check)
-  const count = Math.max(least, expected?.applications.length ?? 0)
-  const patience = { limit: options.timeout * 1000, count }
-  const observed = await observeProgram(options.program, shell, patience)
-  if (observed.passedOn !== undefined) return 128 + constants.signals[observed.passedOn]
-  const found = observedMatrix(observed, { least, count })
-  for (const note of policyNotes(observed.reports)) shell.stderr.write(`${note}\n`)
-  if (check !== undefined && expected !== undefined) {
-    return reportDifferences(check, expected, found, format ?? 'table', shell)
-  }
-  const { matrix } = found
-  if (write !== undefined) {
-    // An existing file, or the target of a link, keeps its mode and owner.
-    await writeFile(write, matrixJson(matrix)).catch((error: unknown) => {
-      throw new CommandFailure(`${write} cannot be written (${errorCode(error)})`)
-    })
-    shell.stderr.write(`${visible(write)} is written: ${sizeOf(matrix)}\n`)
-  }
-  if (write === undefined || format !== undefined) {
-    shell.stdout.write(formatMatrix(matrix, format ?? 'table', shell))
-  }
-  return 0
+  async run(args, shell) {
+    const options = readPolicyOptions(args)
+    const { check, write, format, applications: least = 0 } = options
+    // A file that cannot be used fails before the application is run.
+    const expected = check === undefined ? undefined : await readMatrixFile(check)
+    const count = Math.max(least, expected?.applications.length ?? 0)
+    const patience = { limit: options.timeout * 1000, count }
+    const observed = await observeProgram(options.program, shell, patience)
+    if (observed.passedOn !== undefined) return 128 + constants.signals[observed.passedOn]
+    const found = observedMatrix(observed, { least, count })
+    for (const note of policyNotes(observed.reports)) shell.stderr.write(`${note}\n`)
+    if (check !== undefined && expected !== undefined) {
+      return reportDifferences(check, expected, found, format ?? 'table', shell)
+    }
+    const { matrix } = found
+    if (write !== undefined) {
+      // An existing file, or the target of a link, keeps its mode and owner.
+      await writeFile(write, matrixJson(matrix)).catch((error: unknown) => {
+        throw new CommandFailure(`${write} cannot be written (${errorCode(error)})`)
+      })
+      shell.stderr.write(`${visible(write)} is written: ${sizeOf(matrix)}\n`)
+    }
+    if (write === undefined || format !== undefined) {
+      shell.stdout.write(formatMatrix(matrix, format ?? 'table', shell))
+    }
+    return 0
+  },
 }
 
 function reportDifferences(
@@ -92,7 +89,7 @@ function reportDifferences(
   { matrix: is, uncovered }: ReturnType<typeof observedMatrix>,
   format: Format,
   shell: Shell,
-): ExitCode {
+): number {
   const differences = matrixDifferences(was, is, uncovered)
   const isSame = differences.length === 0
   const summary = isSame

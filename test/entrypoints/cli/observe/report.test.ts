@@ -4,8 +4,7 @@ import {
   type Observation,
   observedMatrix,
   readReports,
-  reportFile,
-  writeReport,
+  reportWriter,
 } from '../../../../lib/entrypoints/cli/observe/report.ts'
 import { listed } from '../../../helpers/app/listed.ts'
 import { tempFolder } from '../../../helpers/documents/temp-folder.ts'
@@ -46,7 +45,7 @@ test('processes that write the same routes in another order run the same', () =>
   )
   const routes = [...MENU, ...ADMIN, ...versions]
   for (const each of [routes, routes.toReversed()]) {
-    writeReport(reportFile(folder.path), reportOf({ applications: [guarded(each)] }))
+    reportWriter(folder.path)(reportOf({ applications: [guarded(each)] }))
   }
   const found = urls(observed(readReports(folder.path)))
   assert.deepEqual(found, [['/admin', '/menu', '/menu', '/menu']])
