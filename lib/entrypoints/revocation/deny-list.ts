@@ -6,7 +6,7 @@ import { ownMember } from '../../platform/runtime/own-property.ts'
 import { type DenyList, denyListFunction } from './deny-list-function.ts'
 import { checkRules, type DenyListRules, RULES } from './deny-list-options.ts'
 import type { Changes, KeptEntry } from './entry.ts'
-import type { DenyListSource, Page } from './poller.ts'
+import type { DenyListSource } from './poller.ts'
 
 /** The place of the entries of all processes, and the rules of the list. */
 export interface DenyListOptions<Cursor> extends Partial<DenyListRules> {
@@ -46,19 +46,15 @@ export function denyList<Cursor = unknown>(given: DenyListOptions<Cursor> = {}):
   }
   const { changes, append, ...rules } = options.finish()
   const source: DenyListSource<Cursor> | undefined = changes && {
-    changes: async (cursor) => readAnswer<Cursor>(await changes(cursor)),
+    async changes(cursor) {
+      const answer = await changes(cursor)
+      const isList = Array.isArray(ownMember(answer, 'entries'))
+      if (isList && ownMember(answer, 'cursor') !== undefined) {
+        return { entries: [...answer.entries], cursor: answer.cursor }
+      }
+      throw new Unusable('no entries with a cursor')
+    },
     append,
   }
   return denyListFunction(rules, source)
-}
-
-function readAnswer<Cursor>(answer: unknown): Page<Cursor> {
-  if (!isAnswer<Cursor>(answer)) throw new Unusable('no entries with a cursor')
-  return { entries: [...answer.entries], cursor: answer.cursor }
-}
-
-function isAnswer<Cursor>(
-  answer: unknown,
-): answer is { readonly entries: readonly unknown[]; readonly cursor: Cursor } {
-  return Array.isArray(ownMember(answer, 'entries')) && ownMember(answer, 'cursor') !== undefined
 }

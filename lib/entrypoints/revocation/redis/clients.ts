@@ -18,8 +18,6 @@ export interface StreamItem {
 
 const FIELD = 'entry'
 
-export const FIRST_ID = '0-0'
-
 /** The needed part of a client of ioredis or iovalkey, also of a cluster. */
 export interface IoredisClient {
   xadd(key: string, id: string, field: string, value: string): Promise<unknown>

@@ -8,7 +8,6 @@ import { type KeptEntry, readEntry } from '../entry.ts'
 import type { DenyListSource, Page } from '../poller.ts'
 import {
   commandSender,
-  FIRST_ID,
   isRedisClient,
   type RedisClient,
   type RedisStream,
@@ -55,6 +54,8 @@ export function redisDenyList(given: RedisDenyListOptions): DenyList {
 
 const PAGE = 1000
 
+const FIRST_ID = '0-0'
+
 /** Milliseconds between two sweeps of the stream. */
 const SWEEP_EVERY = 60_000
 
@@ -100,7 +101,8 @@ export function streamSource(stream: RedisStream) {
     async changes(cursor: StreamItem | null): Promise<Page<StreamItem>> {
       const at = cursor ?? last
       const items = await ask(() => stream.range(at.id, PAGE))
-      const isThere = at === START || isSame(items[0], at)
+      const [first] = items
+      const isThere = at === START || (first?.id === at.id && first.text === at.text)
       if (!isThere || (cursor === null && at !== START)) {
         // An item that has ended may have been deleted.
         const notice = isThere || hasEnded(at, Date.now()) ? undefined : LOST
@@ -126,10 +128,6 @@ export function streamSource(stream: RedisStream) {
 }
 
 const LOST = 'the deny list lost entries in its stream'
-
-function isSame(item: StreamItem | undefined, other: StreamItem): boolean {
-  return item?.id === other.id && item.text === other.text
-}
 
 /** Unchecked, one by one: they are read in slices. `null` stands for what is no JSON. */
 function* entriesOf(items: readonly StreamItem[]): Generator<unknown> {

@@ -73,32 +73,24 @@ export function redisProofs(
     if (typeof proof !== 'string') throw new TypeError('the key of a proof is no string')
     if (Number.isNaN(end)) throw new TypeError('the end of a proof is no date')
     const milliseconds = Math.max(0, end - Date.now()) + LONGER
-    return isFirst(await send(() => setOnce(`${key}:${proof}`, milliseconds)))
+    const answer = await send(() => setOnce(`${key}:${proof}`, milliseconds))
+    if (answer !== 'OK' && answer !== null) throw new Unusable('no answer to SET')
+    // Null: the key was there. A client that lost its connection may send a command again which the
+    // server has carried out: then a proof counts as seen at its first time. The request is refused,
+    // and the next one has a new proof.
+    return answer === 'OK'
   }
 }
 
-/** Sets a key that is not there, for so many milliseconds. Returns the client's answer. */
-type SetOnce = (key: string, milliseconds: number) => Promise<unknown>
-
-function setOnceBy(client: RedisProofClient): SetOnce {
+/** Sets a key that is not there, for so many milliseconds. Gives the client's answer. */
+function setOnceBy(client: RedisProofClient): (key: string, time: number) => Promise<unknown> {
   if (!('withTypeMapping' in client)) {
-    return (key, milliseconds) => client.set(key, '1', 'PX', milliseconds, 'NX')
+    return (key, time) => client.set(key, '1', 'PX', time, 'NX')
   }
   // Its answers are texts, even if the application wants Buffers.
   const commands = client.withTypeMapping({})
-  return (key, milliseconds) =>
-    commands.set(key, '1', { expiration: { type: 'PX', value: milliseconds }, condition: 'NX' })
-}
-
-/**
- * Null is the answer that the key was there. A client that lost its connection may send a command
- * again which the server has carried out: then a proof counts as seen at its first time. The
- * request is refused, and the next one has a new proof.
- */
-function isFirst(answer: unknown): boolean {
-  if (answer === 'OK') return true
-  if (answer === null) return false
-  throw new Unusable('no answer to SET')
+  return (key, time) =>
+    commands.set(key, '1', { expiration: { type: 'PX', value: time }, condition: 'NX' })
 }
 
 /**
