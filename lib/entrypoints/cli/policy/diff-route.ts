@@ -26,19 +26,22 @@ export function routeDifferences(was: ListedRoute, is: ListedRoute): RouteDiffer
   return [
     ...switchDifference('guests', was.guests, is.guests),
     ...keptOut(was, is),
-    ...requireDifference(was, is),
-    ...unboundDifference(was, is),
-    ...loginDifference(was, is),
-    ...lateDifference(was, is),
+    ...changed('require', requirementWords, was, is, requireEffect(was.require, is.require)),
+    ...switchDifference('tokens that are not bound', !was.confirmation, !is.confirmation),
+    // Fewer `acr` or a lesser `maxAge` closes. Anything else lets in a login that was not enough.
+    ...changed('login', loginWords, was, is, isFresher(is.stepUp, was.stepUp) ? 'closes' : 'opens'),
+    // The same requests are let in, after other steps.
+    ...changed('decision', momentWords, was, is, 'changes'),
   ]
 }
 
 /** The differences in what keeps requests out of an open route, too. */
 function keptOut(was: ListedRoute, is: ListedRoute): RouteDifference[] {
+  const isLost = was.check?.some((name) => !is.check?.includes(name))
   return [
-    ...tenantDifference(was, is),
+    ...changed('tenant', tenantWords, was, is, tenantEffect(was, is)),
     ...switchDifference('suspended tenants', was.suspended, is.suspended),
-    ...checkDifference(was, is),
+    ...changed('check', checkWords, was, is, isLost ? 'opens' : 'closes'),
   ]
 }
 
@@ -47,8 +50,8 @@ export function policyWords(route: ListedRoute): string {
   if (route.noauth !== false) return accessWords(route)
   return [
     'guarded',
-    `tenant ${TENANTS[route.tenant ?? 'none'].words}`,
-    `require ${requirementWords(route.require)}`,
+    `tenant ${tenantWords(route)}`,
+    `require ${requirementWords(route)}`,
     ...(route.guests ? ['guests too'] : []),
     ...(route.suspended ? ['suspended tenants too'] : []),
     ...(route.check ? [`check ${checkWords(route)}`] : []),
@@ -65,7 +68,7 @@ function accessWords(route: ListedRoute): string {
   if (!noauth) return 'guarded'
   return [
     'open',
-    ...(tenant === null ? [] : [`tenant ${TENANTS[tenant].words}`]),
+    ...(tenant === null ? [] : [`tenant ${tenantWords(route)}`]),
     ...(suspended ? ['suspended tenants too'] : []),
     ...(check ? [`checked by ${checkWords(route)}`] : []),
   ].join(', ')
@@ -78,19 +81,32 @@ const TENANTS = {
   none: { words: 'none', strictness: 0 },
 } as const
 
-function tenantDifference(was: ListedRoute, is: ListedRoute): RouteDifference[] {
+function tenantWords({ tenant }: ListedRoute): string {
+  return TENANTS[tenant ?? 'none'].words
+}
+
+function tenantEffect(was: ListedRoute, is: ListedRoute): Effect {
+  // A user may hold in a tenant the rights that he does not hold everywhere.
+  if (was.tenant === null && is.require !== null) return 'opens'
   const [before, after] = [TENANTS[was.tenant ?? 'none'], TENANTS[is.tenant ?? 'none']]
-  return changed('tenant', before.words, after.words, () => {
-    // A user may hold in a tenant the rights that he does not hold everywhere.
-    if (was.tenant === null && is.require !== null) return 'opens'
-    const more = after.strictness - before.strictness
-    return more === 0 ? 'changes' : more < 0 ? 'opens' : 'closes'
-  })
+  const more = after.strictness - before.strictness
+  return more === 0 ? 'changes' : more < 0 ? 'opens' : 'closes'
 }
 
 /** No difference if the words are the same. */
-function changed(what: string, was: string, is: string, effectOf: () => Effect): RouteDifference[] {
-  return was === is ? [] : [{ effect: effectOf(), text: `${what} was ${was}, is ${is}` }]
+function changed(
+  what: string,
+  words: (route: ListedRoute) => string,
+  was: ListedRoute,
+  is: ListedRoute,
+  effect: Effect,
+): RouteDifference[] {
+  const [before, after] = [words(was), words(is)]
+  return before === after ? [] : [{ effect, text: `${what} was ${before}, is ${after}` }]
+}
+
+function momentWords({ late }: ListedRoute): string {
+  return `${late ? 'after' : 'before'} the body`
 }
 
 /** @param who is let in beside others by a switch of the route */
@@ -106,32 +122,10 @@ export function checkWords({ check = [] }: ListedRoute): string {
   return check.length === 0 ? 'none' : [...new Set(check)].sort().join(' and ')
 }
 
-function checkDifference(was: ListedRoute, is: ListedRoute): RouteDifference[] {
-  const isLost = was.check?.some((name) => !is.check?.includes(name))
-  return changed('check', checkWords(was), checkWords(is), () => (isLost ? 'opens' : 'closes'))
-}
-
-function unboundDifference(was: ListedRoute, is: ListedRoute): RouteDifference[] {
-  const takes = ({ confirmation }: ListedRoute) => confirmation === undefined
-  return switchDifference('tokens that are not bound', takes(was), takes(is))
-}
-
 /** In any order: `acr phr or phrh, at most 300 s old`, `any`. */
 export function loginWords({ stepUp }: ListedRoute): string {
   if (stepUp === undefined) return 'any'
   return stepUpWords({ ...stepUp, acr: [...new Set(stepUp.acr)].sort() })
-}
-
-/** The same requests are let in, after other steps. */
-function lateDifference(was: ListedRoute, is: ListedRoute): RouteDifference[] {
-  const words = ({ late }: ListedRoute) => `${late ? 'after' : 'before'} the body`
-  return changed('decision', words(was), words(is), () => 'changes')
-}
-
-/** Fewer `acr` or a lesser `maxAge` closes. Anything else lets in a login that was not enough. */
-function loginDifference(was: ListedRoute, is: ListedRoute): RouteDifference[] {
-  const effect = isFresher(is.stepUp, was.stepUp) ? 'closes' : 'opens'
-  return changed('login', loginWords(was), loginWords(is), () => effect)
 }
 
 /** True: each login that is enough for the one is enough for the other. */
@@ -144,15 +138,12 @@ function isFresher(strict: ListedRoute['stepUp'], loose: ListedRoute['stepUp']):
 }
 
 /** If one user meets the new requirement who did not meet the old one, something opens. */
-function requireDifference(was: ListedRoute, is: ListedRoute): RouteDifference[] {
-  const [before, after] = [was.require, is.require]
-  return changed('require', requirementWords(before), requirementWords(after), () => {
-    if (isByRequest(before) && isByRequest(after)) {
-      return idsOf(after).some((id) => !idsOf(before).includes(id)) ? 'opens' : 'changes'
-    }
-    if (!implies(after, before)) return 'opens'
-    return implies(before, after) ? 'changes' : 'closes'
-  })
+function requireEffect(before: Require, after: Require): Effect {
+  if (isByRequest(before) && isByRequest(after)) {
+    return idsOf(after).some((id) => !idsOf(before).includes(id)) ? 'opens' : 'changes'
+  }
+  if (!implies(after, before)) return 'opens'
+  return implies(before, after) ? 'changes' : 'closes'
 }
 
 function implies(stricter: Require, looser: Require): boolean {
@@ -160,7 +151,7 @@ function implies(stricter: Require, looser: Require): boolean {
 }
 
 /** In any order: `a:b and c:d`, `any of a:b, c:d`, `by request: a:b | c:d`, `none`. */
-export function requirementWords(require: Require): string {
+export function requirementWords({ require }: ListedRoute): string {
   if (require === null) return 'none'
   const ids = [...new Set(idsOf(require))].sort()
   // A declaration may be wrong and yet not stop the boot.

@@ -92,7 +92,7 @@ function cellsOf(route: ConstrainedRoute): readonly [url: string, who: string, .
   const { noauth, tenant, require, userInfo, resources, authorization } = route
   const url = visible(placeWords(route))
   if (noauth === null) return [url, NOT_KNOWN, '', '', '']
-  const required = require === null ? [] : [requirementWords(require)]
+  const required = require === null ? [] : [requirementWords(route)]
   const checks = route.check === undefined || noauth ? [] : [`check ${checkWords(route)}`]
   const anybody = route.check === undefined ? EVERYBODY : visible(CHECKED + checkWords(route))
   const bound = route.confirmation === undefined ? [] : ['a bound token']
