@@ -3,13 +3,6 @@ import type { ConstrainedRoute, ListedPlace } from '../../../routes/route-list.t
 import { withAndWithoutOptional } from '../../../routes/route-path.ts'
 import { type Effect, policyWords, type RouteDifference, routeDifferences } from './diff-route.ts'
 
-interface Candidate {
-  readonly place: ListedPlace
-  /** Undefined: no guard covers it. */
-  readonly route: ConstrainedRoute | undefined
-  readonly answers: (gone: string) => boolean
-}
-
 /**
  * The routes of one application that may answer for a route that is gone.
  *
@@ -21,13 +14,7 @@ export function successorRoutes(
   uncovered: readonly ListedPlace[],
   anywhere: readonly ListedPlace[],
 ) {
-  const candidate = (place: ListedPlace, route?: ConstrainedRoute): Candidate => {
-    return { place, route, answers: answering(place.url) }
-  }
-  const candidates = [
-    ...uncovered.map((place) => candidate(place)),
-    ...guarded.map((route) => candidate(route, route)),
-  ]
+  const [uncoveredFor, guardedFor] = [answeringPlaces(uncovered), answeringPlaces(guarded)]
   const uncoveredNames = new Set(anywhere.flatMap(namesOf))
 
   /**
@@ -40,10 +27,11 @@ export function successorRoutes(
     left: ConstrainedRoute,
     except?: ConstrainedRoute,
   ): RouteDifference | undefined {
-    const successors = candidates
-      .filter(({ place, route }) => place.method === left.method && (route ?? place) !== except)
-      .filter(({ answers }) => answers(left.url))
-      .map((each) => successorDifference(left, each))
+    const routes = guardedFor(left).filter((route) => route !== except)
+    const successors = [
+      ...uncoveredFor(left).map((place) => successorDifference(left, place)),
+      ...routes.map((route) => successorDifference(left, route, route)),
+    ]
     const first = (wanted: Effect) => successors.find(({ effect }) => effect === wanted)
     return first('opens') ?? first('changes')
   }
@@ -62,20 +50,28 @@ export function successorRoutes(
   return { successorOf, lossOf }
 }
 
-/** Routes of a pattern, by which other urls may have been answered too. */
+/** Routes of a pattern, which may have answered for a place that had none of its own. */
 export function patternRoutes(routes: readonly ConstrainedRoute[]) {
-  const patterns = routes
-    .filter(({ url }) => /[:*]/.test(url))
-    .map((route) => ({ route, answers: answering(route.url) }))
-  /** The routes that may have answered for a place that had none of its own. */
-  return ({ method, url }: ListedPlace): ConstrainedRoute[] =>
-    patterns
-      .filter(({ route, answers }) => route.method === method && answers(url))
-      .map(({ route }) => route)
+  return answeringPlaces(routes.filter(({ url }) => /[:*]/.test(url)))
 }
 
-/** A stricter route closes, as no route does. */
-function successorDifference(left: ConstrainedRoute, { route, place }: Candidate): RouteDifference {
+/** Gives those of the places that may answer requests for another one. */
+function answeringPlaces<Place extends ListedPlace>(places: readonly Place[]) {
+  const known = places.map((place) => ({ place, answers: answering(place.url) }))
+  return ({ method, url }: ListedPlace): Place[] =>
+    known.flatMap(({ place, answers }) => (place.method === method && answers(url) ? [place] : []))
+}
+
+/**
+ * A stricter route closes, as no route does.
+ *
+ * @param route undefined: no guard covers the place
+ */
+function successorDifference(
+  left: ConstrainedRoute,
+  place: ListedPlace,
+  route?: ConstrainedRoute,
+): RouteDifference {
   const words = route === undefined ? 'no guard covers that' : `that is ${policyWords(route)}`
   const text = `; now ${placeWords(place)} may answer, and ${words}`
   const differences = routeDifferences(left, route ?? uncovered(left))
