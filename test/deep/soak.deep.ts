@@ -100,7 +100,7 @@ const SABOTAGES: readonly (readonly [check: string, replacement: Replacement, wr
   ],
   [
     'the revocation',
-    ['entrypoints/revocation/deny-list-function.ts', 'if (store.has(token)) return true', ''],
+    ['entrypoints/revocation/deny-list.ts', 'if (store.has(token)) return true', ''],
     /^user.*: .* in place of 401 ERR_AUTH_TOKEN_INVALID/,
   ],
   [

@@ -17,7 +17,7 @@ import { tokenRefusal } from '../../identity/jwt/token-refusal.ts'
 import { errorCode, isThrown, withoutStack } from '../../platform/runtime/error.ts'
 import { logLine } from '../../platform/runtime/log-line.ts'
 import { isWithin } from '../../routes/fastify-scope.ts'
-import type { DenyList } from './deny-list-function.ts'
+import type { DenyList } from './deny-list.ts'
 import type { DenyEntry } from './entry.ts'
 
 /** The options of `backchannelLogout`. */

@@ -6,8 +6,7 @@ export {
   backchannelLogout,
   type LogoutEvent,
 } from './backchannel-logout.ts'
-export { type DenyListOptions, denyList } from './deny-list.ts'
-export type { DenyList } from './deny-list-function.ts'
+export { type DenyList, type DenyListOptions, denyList } from './deny-list.ts'
 export type { DenyListRules } from './deny-list-options.ts'
 export type { Changes, DenyEntry, GivenEntry, KeptEntry } from './entry.ts'
 export { type PostgresDenyListOptions, postgresDenyList } from './postgres/postgres-deny-list.ts'

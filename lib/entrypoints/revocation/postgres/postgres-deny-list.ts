@@ -1,7 +1,7 @@
 import { entryPointOptions } from '../../../config/option-reader.ts'
 import { CodeSwitch, Custom, TextThat } from '../../../config/option-types.ts'
 import { isObject } from '../../../platform/runtime/own-property.ts'
-import { type DenyList, denyListFunction } from '../deny-list-function.ts'
+import { type DenyList, denyListFunction } from '../deny-list.ts'
 import { checkRules, type DenyListRules, RULES } from '../deny-list-options.ts'
 import { type PostgresPool, tableSource } from './table-source.ts'
 
