@@ -51,7 +51,7 @@ function watchProcess(folder: string, count: number): void {
   const onChange = (): void => {
     clearTimeout(timer)
     report()
-    const hasGuarded = made.some(({ found }) => found()?.isGuarded)
+    const hasGuarded = made.some(({ policies }) => policies()?.isGuarded)
     if (hasGuarded && !made.some(({ isAwaited }) => isAwaited())) endSoon()
   }
   subscribe('fastify.initialization', (message) => {
@@ -68,7 +68,7 @@ function watchProcess(folder: string, count: number): void {
 }
 
 function summary(made: readonly WatchedApplication[]): Omit<PolicyReport, 'startedAt'> {
-  const listening = made.flatMap(({ found }) => found() ?? [])
+  const listening = made.flatMap(({ policies }) => policies() ?? [])
   const listed = listening.filter(({ isGuarded }) => isGuarded)
   const awaited = made.filter(({ isAwaited }) => isAwaited())
   return {
@@ -100,7 +100,7 @@ function watchApplication(app: FastifyInstance, onChange: () => void) {
   let address: AddressInfo | string = addressOf(undefined)
   let listening: Promise<string> | undefined
   /** Taken at the first listen: when the application closes, its guards are gone. */
-  let found: ReturnType<typeof takePolicies> | undefined
+  let policies: ReturnType<typeof takePolicies> | undefined
   let isReady = false
   let isClosed = false
   app.addHook('onRoute', function (options) {
@@ -120,13 +120,13 @@ function watchApplication(app: FastifyInstance, onChange: () => void) {
   function listen([where]: readonly unknown[]): Promise<string> {
     listening ??= Promise.resolve(app.ready()).then(() => {
       address = addressOf(where)
-      found = takePolicies(scopes, captured)
+      policies = takePolicies(scopes, captured)
       onChange()
       return typeof address === 'string' ? address : `http://${address.address}:${address.port}`
     })
     return listening
   }
-  const isListening = (): boolean => found !== undefined && !isClosed
+  const isListening = (): boolean => policies !== undefined && !isClosed
 
   // Both ways to listen: Fastify's own, and that of its server after the application is ready.
   const { server } = app
@@ -159,11 +159,11 @@ function watchApplication(app: FastifyInstance, onChange: () => void) {
   const isGuarded = (): boolean => guardsOf(scopes).length > 0
   return {
     /** Undefined: it has not listened. */
-    found: () => found,
+    policies: () => policies,
     isListening,
     isGuarded,
     /** True if it may yet listen, and its routes matter. */
-    isAwaited: () => found === undefined && !isClosed && !(isReady && !isGuarded()),
+    isAwaited: () => policies === undefined && !isClosed && !(isReady && !isGuarded()),
   }
 }
 
