@@ -38,15 +38,14 @@ export interface Attempt {
 const UNAUTHENTICATED = { status: 401, codes: ['ERR_AUTH_TOKEN_INVALID', 'ERR_AUTH_TOKEN_MISSING'] }
 const FORBIDDEN = { status: 403, codes: ['ERR_AUTH_TENANT_FORBIDDEN'] }
 const SUSPENDED = { status: 403, codes: ['ERR_AUTH_TENANT_SUSPENDED'] }
+const STALE = { status: 401, codes: ['ERR_AUTH_STEP_UP_REQUIRED'] }
+const MISSING = { status: 403, codes: ['ERR_AUTH_RESOURCE_MISSING'] }
 const ADMITTED = { status: 204, codes: [] }
 
 /** True: the policy admits the persona, so that the validation may refuse the request. */
 export function isAdmitted({ status }: Attempt): boolean {
   return status === ADMITTED.status
 }
-
-const STALE = { status: 401, codes: ['ERR_AUTH_STEP_UP_REQUIRED'] }
-const MISSING = { status: 403, codes: ['ERR_AUTH_RESOURCE_MISSING'] }
 
 /**
  * Attempts with a good token that the policy of a route refuses. Each persona holds all that the
