@@ -57,14 +57,6 @@ type KeyOfClient = {
   readonly clientSecret?: never
 }
 
-export interface IntrospectionRules {
-  readonly issuer: string
-  readonly url: string | undefined
-  readonly clientId: string
-  readonly signed: boolean
-  readonly credentials: string | ClientKey
-}
-
 const MEMBERS = {
   issuer: TextThat(`${SERVER_ADDRESS} and without query`, isIssuer),
   url: Type.Optional(ADDRESS),
@@ -74,7 +66,9 @@ const MEMBERS = {
   signed: CodeSwitch(false),
 }
 
-export function readIntrospectionOptions(given: unknown): IntrospectionRules {
+export type IntrospectionRules = ReturnType<typeof readIntrospectionOptions>
+
+export function readIntrospectionOptions(given: unknown) {
   const options = entryPointOptions('introspection', given, MEMBERS)
   const { privateKey } = options.right
   const key = readClientKey(privateKey)

@@ -70,21 +70,17 @@ export function sharedSecret(
   const parties = { issuer: [issuer], audience: audience === undefined ? undefined : [audience] }
   const headers = new JoseHeaders()
   return async (token) => {
-    const jws = parsed(token, headers, headerRules)
+    // The rules for all JWTs: one spelling, no extensions.
+    const jws = orNull(() => {
+      const parsed = parseCompactJws(token, Number.POSITIVE_INFINITY, headers)
+      checkHeader(parsed.header, headerRules)
+      return parsed
+    })
     if (jws === null || !(await isSignedByAny(token, jws, keys))) return null
     const claims = { ...filled, ...orNull(() => jws.payload.read()) }
     if (!Object.hasOwn(claims, 'exp')) return null
     return partiesRefusal(registeredClaims(claims), parties) === undefined ? claims : null
   }
-}
-
-/** The rules for all JWTs: one spelling, no extensions. Null: it is no such token. */
-function parsed(token: string, headers: JoseHeaders, rules: HeaderRules): CompactJws | null {
-  return orNull(() => {
-    const jws = parseCompactJws(token, Number.POSITIVE_INFINITY, headers)
-    checkHeader(jws.header, rules)
-    return jws
-  })
 }
 
 function orNull<T>(run: () => T): T | null {
