@@ -172,11 +172,10 @@ const UNSEEN =
   'a process with NODE_OPTIONS or an environment of its own is not seen, and does listen'
 
 function shortage(reports: readonly PolicyReport[], found: number, least: number): string {
-  const total = (count: 'made' | 'listened' | 'silent'): number =>
-    reports.reduce((sum, report) => sum + report[count], 0)
-  if (total('made') === 0) return 'the application made no Fastify instance'
-  if (total('listened') === 0) return 'the application did not listen'
-  if (total('silent') > 0) return 'one of the guarded Fastify instances did not listen'
+  const has = (count: 'made' | 'listened' | 'silent') => reports.some((each) => each[count] > 0)
+  if (!has('made')) return 'the application made no Fastify instance'
+  if (!has('listened')) return 'the application did not listen'
+  if (has('silent')) return 'one of the guarded Fastify instances did not listen'
   if (found === 0) return 'no Fastify instance that has the plugin listened'
   if (found < least) return `${found} of ${least} guarded applications listened`
   return 'one of the Fastify instances neither listened nor became ready'
