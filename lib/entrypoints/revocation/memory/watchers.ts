@@ -30,7 +30,8 @@ export class WatchedTokens {
     if (this.#byName.size === 0) return
     const [rarest = ''] = keysOf(names)
     for (const watched of [...(this.#byName.get(rarest) ?? [])]) {
-      if (!isNamed(watched.names, names) || !entry.fits(watched.issuedAt)) continue
+      const isNamed = names.every((name, i) => name === null || name === watched.names[i])
+      if (!isNamed || !entry.fits(watched.issuedAt)) continue
       this.#delete(watched)
       watched.onRevoked()
     }
@@ -48,8 +49,4 @@ export class WatchedTokens {
 /** One text for each name that is set, the rarest first: a token before a session before a user. */
 function keysOf(names: Names): string[] {
   return names.flatMap((name, i) => (name === null ? [] : [`${i} ${name}`]))
-}
-
-function isNamed(token: Names, entry: Names): boolean {
-  return entry.every((name, i) => name === null || name === token[i])
 }
