@@ -53,7 +53,7 @@ const MEMBERS = {
 export function cognito(options: CognitoOptions): MapClaims {
   const given = entryPointOptions('cognito', options, MEMBERS).finish()
   const { clientId, tokenUse = 'access', tenantClaim } = given
-  const clients = typeof clientId === 'string' ? [clientId] : [...clientId]
+  const clients = [clientId].flat()
   const grants = granting('group', given.groups)
   return (claims) => {
     if (ownProperty(claims, 'token_use') !== tokenUse) throw malformed('token_use')
