@@ -1,3 +1,4 @@
+import type { Settings } from '../config/options.ts'
 import type { SenderProofs } from '../identity/proofs/sender-proofs.ts'
 import { isObject } from '../platform/runtime/own-property.ts'
 import type { Policy } from '../routes/policy.ts'
@@ -10,18 +11,14 @@ import {
   list,
   mapValues,
   type OuterParameters,
-  type RefusalRules,
   refusalsOf,
   responseOf,
   type TenantParameterRules,
   withTenantParameter,
 } from './operation.ts'
 
-interface OpenapiRules extends RefusalRules, TenantParameterRules {
-  /** Tokens may also come from another place than the Authorization header. */
-  readonly tokenFrom?: unknown
-  /** Undefined: senders need not prove that they hold the keys of tokens. */
-  readonly senderProofs?: SenderProofs | undefined
+interface OpenapiRules extends TenantParameterRules, Pick<Settings, 'tenants' | 'tokenFrom'> {
+  readonly senderProofs: SenderProofs
 }
 
 interface Description {
@@ -84,7 +81,7 @@ export function describeGuard<Document extends object>(
       ...draft(components),
       securitySchemes: {
         [names.bearer]: { type: 'http', scheme: 'bearer', bearerFormat: 'JWT' },
-        ...(rules.senderProofs?.dpop && { [names.dpop]: { type: 'http', scheme: 'DPoP' } }),
+        ...(rules.senderProofs.dpop && { [names.dpop]: { type: 'http', scheme: 'DPoP' } }),
         ...schemes,
       },
       schemas: { ...draft(schemas), [names.errors]: errorSchema() },
@@ -140,8 +137,8 @@ function securityOf(
   policies: readonly Policy[],
 ): Draft[] {
   const { senderProofs } = rules
-  const takesBearer = senderProofs?.certificate || !policies.some(({ mustBeBound }) => mustBeBound)
-  const tokens = [...(takesBearer ? [bearer] : []), ...(senderProofs?.dpop ? [dpop] : [])]
+  const takesBearer = senderProofs.certificate || !policies.some(({ mustBeBound }) => mustBeBound)
+  const tokens = [...(takesBearer ? [bearer] : []), ...(senderProofs.dpop ? [dpop] : [])]
   const wanted = (tokens.length > 0 ? tokens : [bearer]).map((name) => ({ [name]: [] }))
   const security = requirementsIn(shared)
   if (security.length === 0) return wanted

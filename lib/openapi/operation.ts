@@ -1,12 +1,8 @@
+import type { Settings } from '../config/options.ts'
 import { stepUpWords } from '../identity/authorization/step-up.ts'
 import { MAX_TENANT_LENGTH } from '../identity/tenants/tenant-name.ts'
 import { isObject } from '../platform/runtime/own-property.ts'
 import type { Policy } from '../routes/policy.ts'
-
-export interface RefusalRules {
-  /** The source of the tenants that exist, if there is one. */
-  readonly tenants?: unknown
-}
 
 /**
  * The statuses of the refusals of a guarded route. They do not depend on where the document is
@@ -14,7 +10,7 @@ export interface RefusalRules {
  */
 export function refusalsOf(
   { noauth, isExempt, tenant, guests, requirement, checks, declared }: Policy,
-  { tenants }: RefusalRules,
+  { tenants }: Pick<Settings, 'tenants'>,
 ): (keyof typeof REFUSALS)[] {
   const hasTenant = tenant !== null
   const mayBeUnknown = hasTenant && tenants !== undefined
@@ -91,11 +87,10 @@ export function errorSchema(): object {
   }
 }
 
-export interface TenantParameterRules {
-  readonly tenantParameter: string
-  readonly tenantQuery: string
-  readonly resolveTenant?: unknown
-}
+export type TenantParameterRules = Pick<
+  Settings,
+  'tenantParameter' | 'tenantQuery' | 'resolveTenant'
+>
 
 export interface OuterParameters {
   /** Those of its path item. */

@@ -96,12 +96,15 @@ export interface Declared {
   readonly userInfo: boolean
   readonly resources: boolean
   readonly authorization: boolean
+  /** True: a request without a user is admitted. */
   readonly guests: boolean
   readonly suspended: boolean
+  /** True: all but authentication is decided after the body is read and validated. */
   readonly late: boolean
   readonly requirement: Requirement | RequirementByRequest | null
   /** True: it declares `require: false`. */
   readonly isRequireless: boolean
+  /** The names of the checks that must hold; null: none. */
   readonly checks: readonly string[] | null
   /** True: a token that is not bound to its sender is refused. */
   readonly mustBeBound: boolean

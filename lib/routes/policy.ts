@@ -1,4 +1,5 @@
-import { asksForProof, type ConfirmationRule } from '../identity/jwt/confirmation.ts'
+import type { Settings } from '../config/options.ts'
+import { asksForProof } from '../identity/jwt/confirmation.ts'
 import { type Declared, NEVER_MET, readDeclaration } from './declaration.ts'
 import { resembles } from './declaration-keys.ts'
 import { parameterNames } from './route-path.ts'
@@ -9,8 +10,8 @@ import { parameterNames } from './route-path.ts'
  */
 export type TenantPlace = 'path' | 'query' | null
 
-export interface Policy {
-  readonly noauth: boolean
+/** A declaration as it counts by the options. */
+export interface Policy extends Omit<Declared, 'tenant'> {
   /** True: nothing at all is decided: an open route without a tenant and without a check. */
   readonly isExempt: boolean
   readonly tenant: TenantPlace
@@ -19,48 +20,30 @@ export interface Policy {
   readonly declared: Declared
   /** True: its path has a parameter that looks like the tenant segment, and is none. */
   readonly isMistaken: boolean
-  /** True: a request without a user is admitted. */
-  readonly guests: boolean
-  /** True: all but authentication is decided after the body is read and validated. */
-  readonly late: boolean
-  readonly suspended: boolean
-  readonly requirement: Declared['requirement']
-  /** True: a token that is not bound to its sender is refused. */
-  readonly mustBeBound: boolean
-  /** The names of the checks that must hold; null: none. */
-  readonly checks: readonly string[] | null
-  /** The login that is wanted; null: any. */
-  readonly stepUp: Declared['stepUp']
 }
 
-export interface PolicyRules {
-  readonly multitenancy: boolean
-  readonly devMode: boolean
-  /** True: a guarded route that says nothing of a tenant has one. Undefined: it has none. */
-  readonly tenantDefault?: boolean | undefined
-  /** By their names. */
-  readonly checks?: object | undefined
-  /** The option. Undefined: `refuse`. */
-  readonly confirmation?: ConfirmationRule | undefined
-  readonly tenantParameter: string
-  readonly resolveTenant?: unknown
-}
+export type PolicyRules = Pick<
+  Settings,
+  | 'multitenancy'
+  | 'devMode'
+  | 'tenantDefault'
+  | 'checks'
+  | 'confirmation'
+  | 'tenantParameter'
+  | 'resolveTenant'
+>
+
+const { declared: UNDECLARED } = readDeclaration({})
 
 /** The policy of a route of which too little is known. No user passes, not even a superuser. */
 export const CLOSED_POLICY: Policy = Object.freeze({
-  noauth: false,
+  ...UNDECLARED,
   isExempt: false,
   tenant: null,
   mayBeAbsent: false,
-  declared: readDeclaration({}).declared,
+  declared: UNDECLARED,
   isMistaken: false,
-  guests: false,
-  late: false,
-  suspended: false,
   requirement: NEVER_MET,
-  mustBeBound: false,
-  checks: null,
-  stepUp: null,
 })
 
 /**
@@ -102,7 +85,7 @@ export function compilePolicy(
   problems.push(...lateProblems)
   const unknown = unknownChecks(declared, rules)
   problems.push(...unknown.map((name) => `check names ${name}, which is not one of checks`))
-  const { confirmation = 'refuse' } = rules
+  const { confirmation } = rules
   const isUnproved = declared.mustBeBound && !asksForProof(confirmation)
   if (isUnproved) {
     problems.push(`confirmation is 'require', and the option confirmation is '${confirmation}'`)
@@ -118,6 +101,7 @@ export function compilePolicy(
   const noauth = declared.noauth && problems.length === 0
   const isExempt = noauth && tenant === false && declared.checks === null
   const policy = {
+    ...declared,
     noauth,
     isExempt,
     tenant: isExempt ? null : placeOf(tenant, hasSegment, rules),
@@ -128,10 +112,7 @@ export function compilePolicy(
     // Contradictions close.
     guests: declared.guests && !refusesUsers(declared, requirement) && !route.strict,
     late: declared.late && lateProblems.length === 0,
-    suspended: declared.suspended,
     mustBeBound: declared.mustBeBound || confirmation === 'require',
-    checks: declared.checks,
-    stepUp: declared.stepUp,
   }
   return { policy: Object.freeze(policy), problems }
 }
@@ -176,7 +157,7 @@ function mistakenSegments(names: readonly string[], { tenantParameter }: PolicyR
 }
 
 /** The declaration of a tenant, or what stands for none. */
-function tenantOf(declared: Declared, { tenantDefault = false }: PolicyRules): Declared['tenant'] {
+function tenantOf(declared: Declared, { tenantDefault }: PolicyRules): Declared['tenant'] {
   const { tenant, isTenantless, noauth } = declared
   return tenant === false && !isTenantless && !noauth ? tenantDefault : tenant
 }

@@ -14,7 +14,12 @@ import { readDeclaration } from '../../lib/routes/declaration.ts'
 import { compilePolicy } from '../../lib/routes/policy.ts'
 import { bareApp, trusting } from '../helpers/app/guarded-app.ts'
 import { PROPERTY_SEED } from '../helpers/arbitraries/property.ts'
-import { documentedApp, documentOf, type Operation } from '../helpers/documents/documented.ts'
+import {
+  DEFAULT_RULES,
+  documentedApp,
+  documentOf,
+  type Operation,
+} from '../helpers/documents/documented.ts'
 
 test('Any url becomes what @fastify/swagger makes of it', () => {
   const part = fc.constantFrom(...':()/*-.?^\\{}_é', '::', 'a', '7', ':tenant', '(^a$)')
@@ -183,12 +188,6 @@ test('An unfinished document is described as far as it goes', async (t) => {
 })
 
 const info = { title: 'test', version: '1' }
-const rules = {
-  tenantParameter: 'tenant',
-  tenantQuery: 'tenant',
-  multitenancy: true,
-  devMode: false,
-}
 
 interface Server {
   readonly url: string
@@ -208,11 +207,11 @@ async function documentOfOfFoundPaths(
     stripBasePath,
     transformObject: (given) =>
       'openapiObject' in given
-        ? describeGuard(given.openapiObject, routes, rules)
+        ? describeGuard(given.openapiObject, routes, DEFAULT_RULES)
         : given.swaggerObject,
   })
   app.addHook('onRoute', ({ url, method }) => {
-    const { policy } = compilePolicy({ url, ...readDeclaration({}), strict: false }, rules)
+    const { policy } = compilePolicy({ url, ...readDeclaration({}), strict: false }, DEFAULT_RULES)
     routes.push({ methods: [method].flat(), url, policy })
   })
   for (const url of urls) {

@@ -6,16 +6,13 @@ import type { DocumentedRoute } from '../../lib/openapi/match-routes.ts'
 import { readDeclaration } from '../../lib/routes/declaration.ts'
 import { compilePolicy } from '../../lib/routes/policy.ts'
 import { holds } from '../helpers/arbitraries/property.ts'
-
-const rules = {
-  tenantParameter: 'tenant',
-  tenantQuery: 'tenant',
-  multitenancy: true,
-  devMode: false,
-}
+import { DEFAULT_RULES } from '../helpers/documents/documented.ts'
 
 function route(url: string, config: object): DocumentedRoute {
-  const { policy } = compilePolicy({ url, ...readDeclaration(config), strict: false }, rules)
+  const { policy } = compilePolicy(
+    { url, ...readDeclaration(config), strict: false },
+    DEFAULT_RULES,
+  )
   return { methods: ['GET', 'QUERY'], url, policy }
 }
 
@@ -28,7 +25,7 @@ const ROUTES = [
 /** Documents come from files and other plugins, so they may not be of their type. */
 function describe(document: unknown): Record<string, unknown> {
   // @ts-expect-error a document of any kind
-  const described: unknown = describeGuard(document, ROUTES, rules)
+  const described: unknown = describeGuard(document, ROUTES, DEFAULT_RULES)
   assert.ok(typeof described === 'object' && described !== null, 'an object came back')
   return { ...described }
 }

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { loadSettings } from '../../lib/config/load-settings.ts'
 import { readDeclaration } from '../../lib/routes/declaration.ts'
 import { compilePolicy, type TenantPlace } from '../../lib/routes/policy.ts'
 import { assertRouteInvalid } from '../helpers/app/config-error.ts'
@@ -9,6 +10,7 @@ const ON = { tenantParameter: 'tenant', multitenancy: true, devMode: false }
 const OFF = { tenantParameter: 'tenant', multitenancy: false, devMode: false }
 const DEV = { tenantParameter: 'tenant', multitenancy: true, devMode: true }
 const DEV_OFF = { tenantParameter: 'tenant', multitenancy: false, devMode: true }
+const { settings } = loadSettings({})
 
 type Row = readonly [
   url: string,
@@ -58,7 +60,7 @@ for (const [strict, rows] of [
     test(`${name}: in ${place}, may be absent ${mayBeAbsent}`, () => {
       const { policy, problems } = compilePolicy(
         { url, ...readDeclaration({ tenant }), strict },
-        rules,
+        { ...settings, ...rules },
       )
       if (!strict) assert.deepEqual(problems, [])
       assert.equal(policy.tenant, place)
@@ -93,7 +95,6 @@ test('a route that wants a login is not for guests, even where that did not stop
   for (const more of [{ stepUp: { maxAge: 60 } }, { check: 'own' }, { require: 'a:b' }]) {
     const { declared } = readDeclaration({ guests: true, ...more })
     const route = { url: '/x', declared, problems: [], strict: false }
-    const rules = { multitenancy: true, devMode: false, tenantParameter: 'tenant' }
-    assert.equal(compilePolicy(route, rules).policy.guests, false)
+    assert.equal(compilePolicy(route, settings).policy.guests, false)
   }
 })

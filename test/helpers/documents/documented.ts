@@ -1,9 +1,16 @@
 import type { TestContext } from 'node:test'
 import swagger, { type FastifyDynamicSwaggerOptions } from '@fastify/swagger'
 import type { FastifyInstance } from 'fastify'
+import { loadSettings } from '../../../lib/config/load-settings.ts'
 import tenantAuth, { type AuthOptions } from '../../../lib/index.ts'
 import type { Side } from '../app/beside.ts'
 import { bareApp, trusting } from '../app/guarded-app.ts'
+
+/** The rules of a guard without options. */
+export const DEFAULT_RULES = {
+  ...loadSettings({}).settings,
+  senderProofs: { dpop: false, certificate: false },
+}
 
 /** An Operation Object, with the parts that the tests read. */
 export interface Operation {
