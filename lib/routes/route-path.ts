@@ -1,5 +1,3 @@
-import type { FastifyInstance, RouteOptions } from 'fastify'
-
 const COLON = ':'
 const ENDS_OF_NAME = ['(', '-', '.', '/']
 
@@ -53,61 +51,11 @@ export function endOfExpression(path: string, start: number, escapes = true): nu
   return path.length
 }
 
-// Outside: Fastify's router, which only says whether it has a route, and may keep a route under
-// another path than the declared one.
-
 const OPTIONAL = /(\/:[^/()]*?)\?(\/?)/
-
-/**
- * The paths under which Fastify's router keeps a route. A route with an optional parameter becomes
- * two. Slashes are left out if the router ignores them.
- */
-export function routerSpellings(url: string, app: FastifyInstance): string[] {
-  const { ignoreTrailingSlash, ignoreDuplicateSlashes } = routerOptionsOf(app)
-  return withAndWithoutOptional(url).map((each) => {
-    // A lone `*` is kept below the root.
-    const whole = each === '*' ? '/*' : each
-    const single = ignoreDuplicateSlashes ? whole.replaceAll(/\/{2,}/g, '/') : whole
-    return ignoreTrailingSlash ? single.replace(/(.)\/$/, '$1') : single
-  })
-}
 
 /** A path with an optional parameter, with and without it. */
 export function withAndWithoutOptional(url: string): string[] {
   return OPTIONAL.test(url)
     ? [url.replace(OPTIONAL, '$1$2'), url.replace(OPTIONAL, '$2') || '/']
     : [url]
-}
-
-interface RouterOptions {
-  readonly ignoreTrailingSlash?: boolean | undefined
-  readonly ignoreDuplicateSlashes?: boolean | undefined
-}
-
-/** An option may stand at the top, as before Fastify 5.5, or among the router's options. */
-function routerOptionsOf({ initialConfig }: FastifyInstance): RouterOptions {
-  const { ignoreTrailingSlash, ignoreDuplicateSlashes }: RouterOptions = initialConfig
-  const router: RouterOptions = Object(Reflect.get(initialConfig, 'routerOptions'))
-  return {
-    ignoreTrailingSlash: router.ignoreTrailingSlash ?? ignoreTrailingSlash,
-    ignoreDuplicateSlashes: router.ignoreDuplicateSlashes ?? ignoreDuplicateSlashes,
-  }
-}
-
-export interface RouterPlace {
-  readonly method: string
-  readonly url: string
-}
-
-export function isRouted(
-  app: FastifyInstance,
-  place: RouterPlace,
-  constraints: NonNullable<RouteOptions['constraints']>,
-): boolean {
-  try {
-    return app.hasRoute({ ...place, constraints })
-  } catch {
-    // The router throws for a path that it cannot have.
-    return false
-  }
 }

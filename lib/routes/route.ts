@@ -2,9 +2,14 @@ import type { FastifyInstance, RouteOptions } from 'fastify'
 import { type Declared, readDeclaration } from './declaration.ts'
 import { type Hidden, keysBesideNoauth, valuesIn } from './declaration-keys.ts'
 import type { Policy } from './policy.ts'
-import { isRouted, type RouterPlace, routerSpellings } from './route-path.ts'
+import { withAndWithoutOptional } from './route-path.ts'
 
 type Constraints = NonNullable<RouteOptions['constraints']>
+
+interface RouterPlace {
+  readonly method: string
+  readonly url: string
+}
 
 /** The facts about a route that its options do not hold when Fastify takes it. */
 export interface RouteFacts {
@@ -100,6 +105,38 @@ export class Route {
   }
 }
 
+// Outside: Fastify's router, which only says whether it has a route, and may keep a route under
+// another path than the declared one.
+
+/**
+ * The paths under which Fastify's router keeps a route. A route with an optional parameter becomes
+ * two. Slashes are left out if the router ignores them.
+ */
+export function routerSpellings(url: string, app: FastifyInstance): string[] {
+  const { ignoreTrailingSlash, ignoreDuplicateSlashes } = routerOptionsOf(app)
+  return withAndWithoutOptional(url).map((each) => {
+    // A lone `*` is kept below the root.
+    const whole = each === '*' ? '/*' : each
+    const single = ignoreDuplicateSlashes ? whole.replaceAll(/\/{2,}/g, '/') : whole
+    return ignoreTrailingSlash ? single.replace(/(.)\/$/, '$1') : single
+  })
+}
+
+interface RouterOptions {
+  readonly ignoreTrailingSlash?: boolean | undefined
+  readonly ignoreDuplicateSlashes?: boolean | undefined
+}
+
+/** An option may stand at the top, as before Fastify 5.5, or among the router's options. */
+function routerOptionsOf({ initialConfig }: FastifyInstance): RouterOptions {
+  const { ignoreTrailingSlash, ignoreDuplicateSlashes }: RouterOptions = initialConfig
+  const router: RouterOptions = Object(Reflect.get(initialConfig, 'routerOptions'))
+  return {
+    ignoreTrailingSlash: router.ignoreTrailingSlash ?? ignoreTrailingSlash,
+    ignoreDuplicateSlashes: router.ignoreDuplicateSlashes ?? ignoreDuplicateSlashes,
+  }
+}
+
 /** The number of places before the first one that is taken, by another route or by itself. */
 function freePlaces(
   scope: FastifyInstance,
@@ -112,4 +149,17 @@ function freePlaces(
     return own.size === index || isRouted(scope, place, constraints)
   })
   return taken === -1 ? places.length : taken
+}
+
+export function isRouted(
+  app: FastifyInstance,
+  place: RouterPlace,
+  constraints: Constraints,
+): boolean {
+  try {
+    return app.hasRoute({ ...place, constraints })
+  } catch {
+    // The router throws for a path that it cannot have.
+    return false
+  }
 }

@@ -2,17 +2,13 @@ import assert from 'node:assert/strict'
 import { createRequire } from 'node:module'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import type { FastifyServerOptions } from 'fastify'
 import {
-  isRouted,
   parameterNames,
   pathParameters,
-  routerSpellings,
   withAndWithoutOptional,
 } from '../../lib/routes/route-path.ts'
 import { as, bareApp, guardedApp } from '../helpers/app/guarded-app.ts'
 import { assertRefused } from '../helpers/app/refusals.ts'
-import { LOOSE, PATTERNS } from '../helpers/app/router-patterns.ts'
 import { holds } from '../helpers/arbitraries/property.ts'
 
 /** A path pattern, whether it has a tenant segment, and a path that it matches. */
@@ -129,48 +125,6 @@ test('a tenant whose name keeps its question mark is found in no request', async
   assertRefused(response, 'ERR_AUTH_TENANT_MISSING')
 })
 
-test('a place is routed by its method, its path and its constraints', (t) => {
-  const app = bareApp(t)
-  app.get('/menus', { constraints: { host: 'a.test' } }, async () => 'ok')
-  const isThere = (method: string, url: string, host?: string) =>
-    isRouted(app, { method, url }, host === undefined ? {} : { host })
-  assert.equal(isThere('GET', '/menus', 'a.test'), true)
-  assert.equal(isThere('GET', '/menus', 'b.test'), false)
-  assert.equal(isThere('GET', '/menus'), false)
-  assert.equal(isThere('POST', '/menus', 'a.test'), false)
-  assert.equal(isThere('GET', '/others', 'a.test'), false)
-})
-
-test('a path that the router cannot have is not routed', (t) => {
-  const app = bareApp(t)
-  app.get('/menus', async () => 'ok')
-  for (const url of ['menus', '/:day?/menus', '/:day(']) {
-    assert.equal(isRouted(app, { method: 'GET', url }, {}), false, url)
-  }
-})
-
-/** A router that overlooks slashes cannot keep both `/` and `//`, but each is alone here. */
-const PATHS = [...PATTERNS, '//', '/%41/é']
-
-const OPTIONS: readonly (FastifyServerOptions & { [name: string]: unknown })[] = [
-  {},
-  { routerOptions: LOOSE },
-  { routerOptions: { ignoreTrailingSlash: true } },
-]
-
-for (const options of OPTIONS) {
-  for (const url of PATHS) {
-    test(`a route ${url} is found where the router keeps it, under ${JSON.stringify(options)}`, (t) => {
-      const app = bareApp(t, options)
-      const spellings = routerSpellings(url, app)
-      const isThere = () => spellings.map((each) => app.hasRoute({ method: 'GET', url: each }))
-      assert.equal(isThere().includes(true), false, 'before it is written')
-      app.get(url, async () => 'x')
-      assert.equal(isThere().includes(false), false, `${spellings}`)
-    })
-  }
-}
-
 const OPTIONAL: readonly [url: string, ...spellings: string[]][] = [
   ['/a', '/a'],
   ['/:id', '/:id'],
@@ -188,33 +142,3 @@ for (const [url, ...spellings] of OPTIONAL) {
     assert.deepEqual(withAndWithoutOptional(url), spellings)
   })
 }
-
-test('every path that the router takes is found where it keeps it', async (t) => {
-  const part = fc.constantFrom(
-    '/',
-    '//',
-    'a',
-    'B',
-    ':x',
-    ':y?',
-    ':z(^\\d+$)',
-    '-',
-    '.',
-    '::',
-    '%20',
-  )
-  const paths = fc.array(part, { maxLength: 6 }).map((parts) => `/${parts.join('')}`)
-  const property = fc.asyncProperty(paths, fc.constantFrom(...OPTIONS), async (url, options) => {
-    const app = bareApp(t, options)
-    try {
-      app.get(url, async () => 'x')
-    } catch {
-      return
-    }
-    const found = routerSpellings(url, app).map((each) =>
-      app.hasRoute({ method: 'GET', url: each }),
-    )
-    assert.equal(found.includes(false), false, url)
-  })
-  await holds(t, property)
-})
