@@ -48,8 +48,10 @@ export function* readIniFile(
   const before = problems.count
   const seen = new Set<string>()
   const isFirst = (key: string, where: string): boolean => {
-    if (seen.has(key)) problems.add({ key, where }, 'it once', 'it again')
-    return seen.size < seen.add(key).size
+    const isRepeated = seen.has(key)
+    if (isRepeated) problems.add({ key, where }, 'it once', 'it again')
+    seen.add(key)
+    return !isRepeated
   }
   /** The section of the next line: `top` above all sections, `other` in one of the application. */
   let section: SectionName | 'top' | 'other' = 'top'

@@ -1,7 +1,6 @@
 import type { Static } from '@sinclair/typebox'
 import * as Type from '@sinclair/typebox'
 import { isResourcesOf, type ResourcesOf } from '../identity/authorization/resources.ts'
-import { isTenantName } from '../identity/tenants/tenant-name.ts'
 import {
   Algorithms,
   Callable,
@@ -11,8 +10,8 @@ import {
   MapClaims,
   Names,
   PublicKeys,
+  TenantName,
   Text,
-  TextThat,
   TokenTypes,
 } from './option-types.ts'
 
@@ -38,7 +37,7 @@ export const Rules = Type.Object({
    * in all other tenants are dropped from its tokens, and rights in every tenant count in these
    * only.
    */
-  tenants: Type.Union([Type.Literal('*'), List(TextThat('', isTenantName))], {
+  tenants: Type.Union([Type.Literal('*'), List(TenantName)], {
     expected: "'*' or a list of tenant names",
   }),
 

@@ -7,7 +7,7 @@ import type { RightsRules } from '../identity/authorization/rights.ts'
 import { asksForProof } from '../identity/jwt/confirmation.ts'
 import { readUserInfo, type UserInfo } from '../identity/jwt/user-info.ts'
 import { TenantAddresses } from '../identity/tenants/tenant-addresses.ts'
-import { isObject } from '../platform/runtime/own-property.ts'
+import { errorCode } from '../platform/runtime/error.ts'
 import { readIniOptions } from './ini-values.ts'
 import {
   checkIssuers,
@@ -121,36 +121,6 @@ function inCode(key: string): Source {
   return { key, where: 'option' }
 }
 
-function rightsRules({ superuserResource, implies }: Settings, reader: OptionsReader): RightsRules {
-  const wrong = implies && wrongImplied(implies)
-  if (wrong !== undefined) {
-    const [id, ids] = wrong
-    reader.refuse('implies', IMPLIES_EXPECTED, `${showName(id)}: ${showValue(ids)}`)
-    return {}
-  }
-  const implied = implies && new ImpliedIds(implies)
-  if (implied?.inCircle !== undefined) {
-    reader.refuse('implies', 'ids that do not imply themselves', implied.inCircle)
-  }
-  if (superuserResource !== undefined && implied?.implies(superuserResource)) {
-    const expected = 'ids that do not imply superuserResource'
-    reader.refuse('implies', expected, superuserResource, 'grant it under * in its own right')
-  }
-  return Object.freeze({ superuserResource, implied })
-}
-
-/** On Windows `set NODE_ENV=production && node app` sets it with a blank at its end. */
-export function isProduction({ NODE_ENV = '' }: NodeJS.ProcessEnv): boolean {
-  return NODE_ENV.trim().toLowerCase() === 'production'
-}
-
-/** A proof is for one address, and what a request says of its host is not to be trusted. */
-function checkProofs({ confirmation, publicUrl }: Settings, reader: OptionsReader): void {
-  if (!asksForProof(confirmation) || publicUrl !== undefined) return
-  const hint = 'a proof names the address that clients know the API by'
-  reader.refuse('confirmation', 'publicUrl, or resource, beside it', 'none', hint)
-}
-
 /** The addresses of `resource`; undefined: it is one address, or none. */
 function tenantAddresses(
   { resource, tenantParameter }: Settings,
@@ -167,6 +137,11 @@ function tenantAddresses(
   return undefined
 }
 
+/** True: a segment is a parameter, or has that of the tenant as a part. */
+function isParameter(segment: string, own: string): boolean {
+  return segment.startsWith(':') || new RegExp(`${own}(?!\\w)`).test(segment)
+}
+
 /** A token for such a tenant would count without a tenant, too, and any of that audience in it. */
 function refuseAddresses(
   reader: OptionsReader | IssuerReader,
@@ -177,11 +152,6 @@ function refuseAddresses(
     if (addresses.tenantOf(audience) === undefined) continue
     reader.refuse('audience', 'none of the addresses of resource', showValue(audience))
   }
-}
-
-/** True: a segment is a parameter, or has that of the tenant as a part. */
-function isParameter(segment: string, own: string): boolean {
-  return segment.startsWith(':') || new RegExp(`${own}(?!\\w)`).test(segment)
 }
 
 /**
@@ -196,23 +166,34 @@ function withResource(settings: Settings, addresses: TenantAddresses | undefined
   return Object.freeze({ ...settings, ...(audience && { audience }), publicUrl })
 }
 
-function issuersOf(
-  settings: Settings,
-  options: OptionsReader,
-  listed: readonly IssuerReader[] | undefined,
-): LoadedSettings['issuers'] {
-  if (settings.devMode) return Object.freeze([])
-  if (typeof settings.issuers === 'function') return settings.issuers
-  if (listed) {
-    return Object.freeze(listed.map(({ whole, keySet }) => issuerEntry(whole, settings, keySet)))
+/** On Windows `set NODE_ENV=production && node app` sets it with a blank at its end. */
+export function isProduction({ NODE_ENV = '' }: NodeJS.ProcessEnv): boolean {
+  return NODE_ENV.trim().toLowerCase() === 'production'
+}
+
+/** A proof is for one address, and what a request says of its host is not to be trusted. */
+function checkProofs({ confirmation, publicUrl }: Settings, reader: OptionsReader): void {
+  if (!asksForProof(confirmation) || publicUrl !== undefined) return
+  const hint = 'a proof names the address that clients know the API by'
+  reader.refuse('confirmation', 'publicUrl, or resource, beside it', 'none', hint)
+}
+
+function rightsRules({ superuserResource, implies }: Settings, reader: OptionsReader): RightsRules {
+  const wrong = implies && wrongImplied(implies)
+  if (wrong !== undefined) {
+    const [id, ids] = wrong
+    reader.refuse('implies', IMPLIES_EXPECTED, `${showName(id)}: ${showValue(ids)}`)
+    return {}
   }
-  const isDiscovered = settings.issuer !== undefined && !options.has('publicKeysUrl')
-  const hasUrl = settings.publicKeys === undefined && !isDiscovered
-  const publicKeysUrl = hasUrl ? settings.publicKeysUrl : undefined
-  // The function of the option is not the issuer's own.
-  const own = { name: undefined, resourcesOf: undefined }
-  const rules = { ...settings, ...own, tenants: '*', publicKeysUrl } as const
-  return Object.freeze([issuerEntry(rules, settings, options.keySet)])
+  const implied = implies && new ImpliedIds(implies)
+  if (implied?.inCircle !== undefined) {
+    reader.refuse('implies', 'ids that do not imply themselves', implied.inCircle)
+  }
+  if (superuserResource !== undefined && implied?.implies(superuserResource)) {
+    const expected = 'ids that do not imply superuserResource'
+    reader.refuse('implies', expected, superuserResource, 'grant it under * in its own right')
+  }
+  return Object.freeze({ superuserResource, implied })
 }
 
 /** The user of dev mode without a file. */
@@ -239,25 +220,40 @@ export function loadMockUser(
     text = new TextDecoder().decode(readFileSync(file))
     return readUserInfo(JSON.parse(text))
   } catch (error) {
-    if (isAbsent(error) && !isConfigured) return readUserInfo(structuredClone(BUILT_IN))
+    if (errorCode(error) === 'ENOENT' && !isConfigured)
+      return readUserInfo(structuredClone(BUILT_IN))
     const expected = 'a JSON file with user info: sub, preferred_username, resources'
     problems.add({ key: 'devUserInfoPath', where: file }, expected, fileProblem(error, text))
     return null
   }
 }
 
-function isAbsent(error: unknown): boolean {
-  // Under Jest, errors of Node are no instances of the application's Error.
-  return isObject(error) && error['code'] === 'ENOENT'
-}
-
 /** Shows nothing of the file's text. */
 function fileProblem(error: unknown, text: string): string {
-  if (isAbsent(error)) return 'none'
+  if (errorCode(error) === 'ENOENT') return 'none'
   if (error instanceof AuthError)
     return `user info that cannot be used: ${showReason(error.reason)}`
   if (!(error instanceof SyntaxError)) return 'one that cannot be read'
   const position = / at position (\d+)(?: \(line \d+ column \d+\))?$/.exec(error.message)?.[1]
   if (position === undefined) return 'text that is no JSON'
   return `no JSON from line ${text.slice(0, Number(position)).split('\n').length} on`
+}
+
+function issuersOf(
+  settings: Settings,
+  options: OptionsReader,
+  listed: readonly IssuerReader[] | undefined,
+): LoadedSettings['issuers'] {
+  if (settings.devMode) return Object.freeze([])
+  if (typeof settings.issuers === 'function') return settings.issuers
+  if (listed) {
+    return Object.freeze(listed.map(({ whole, keySet }) => issuerEntry(whole, settings, keySet)))
+  }
+  const isDiscovered = settings.issuer !== undefined && !options.has('publicKeysUrl')
+  const hasUrl = settings.publicKeys === undefined && !isDiscovered
+  const publicKeysUrl = hasUrl ? settings.publicKeysUrl : undefined
+  // The function of the option is not the issuer's own.
+  const own = { name: undefined, resourcesOf: undefined }
+  const rules = { ...settings, ...own, tenants: '*', publicKeysUrl } as const
+  return Object.freeze([issuerEntry(rules, settings, options.keySet)])
 }

@@ -1,4 +1,5 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { isObject } from '../platform/runtime/own-property.ts'
 
 // Outside: Fastify, which has no function for the order of its scopes. The prototype of a scope is
 // the scope around it.
@@ -56,12 +57,7 @@ export function contextOf(
 }
 
 export function isContext(value: unknown): value is RequestContext {
-  return (
-    typeof value === 'object' &&
-    value !== null &&
-    'handler' in value &&
-    typeof value.handler === 'function'
-  )
+  return isObject(value) && typeof value['handler'] === 'function'
 }
 
 /** The constructor of the requests of a scope. */

@@ -1,6 +1,6 @@
 import { Unusable } from '../../platform/http/failure.ts'
 import { redactUrl } from '../../platform/http/urls.ts'
-import { isObject, ownProperty } from '../../platform/runtime/own-property.ts'
+import { isObject, ownMember, ownProperty } from '../../platform/runtime/own-property.ts'
 import {
   importWrittenKey,
   isCostlySet,
@@ -88,7 +88,7 @@ export const NO_KEYS = new KeySet(NOTHING)
  * @throws Unusable when it is no JWK set, has too many members, or costs too much
  */
 export function readMembers(jwks: unknown): readonly (VerificationKey | KeyFlaw)[] {
-  const members = isObject(jwks) ? ownProperty(jwks, 'keys') : undefined
+  const members = ownMember(jwks, 'keys')
   if (!Array.isArray(members)) throw new Unusable(inPlaceOfSet(jwks))
   if (members.length > MAX_KEYS) throw new Unusable('the JWK set has too many members')
   const written = members.map((member) => readWrittenKey(withoutEmptyMembers(member)))

@@ -6,7 +6,7 @@ import {
   isTooComplex,
   MOST_MARKS,
 } from '../../platform/runtime/json-complexity.ts'
-import { isObject, ownProperty } from '../../platform/runtime/own-property.ts'
+import { isObject, ownMember, ownProperty } from '../../platform/runtime/own-property.ts'
 import { type RegisteredClaims, registeredClaims } from './registered-claims.ts'
 import { scanClaim } from './scan-claim.ts'
 import { tokenRefusal } from './token-refusal.ts'
@@ -212,8 +212,7 @@ function namedAlgorithm(token: string): unknown {
   if (part.length > MAX_HEADER_LENGTH) return null
   try {
     // This decoder skips a byte order mark.
-    const header: unknown = JSON.parse(new TextDecoder().decode(Buffer.from(part, 'base64url')))
-    return isObject(header) ? ownProperty(header, 'alg') : undefined
+    return ownMember(JSON.parse(new TextDecoder().decode(Buffer.from(part, 'base64url'))), 'alg')
   } catch {
     return undefined
   }

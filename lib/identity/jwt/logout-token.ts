@@ -1,5 +1,5 @@
 import type { AuthError } from '../../errors.ts'
-import { isObject, ownProperty } from '../../platform/runtime/own-property.ts'
+import { isObject, ownMember } from '../../platform/runtime/own-property.ts'
 import { type CompactJws, normalizeTokenType } from './compact-jws.ts'
 import {
   type ClaimRules,
@@ -72,10 +72,7 @@ export function acceptLogout({ payload }: CompactJws, rules: LogoutRules): Logou
 }
 
 function logoutClaimsRefusal(claims: RegisteredClaims, rules: LogoutRules): AuthError | undefined {
-  const { events } = claims
-  if (!isObject(events) || !isObject(ownProperty(events, LOGOUT))) {
-    return tokenRefusal('no logout token')
-  }
+  if (!isObject(ownMember(claims.events, LOGOUT))) return tokenRefusal('no logout token')
   const refusal = partiesRefusal(claims, rules)
   if (refusal !== undefined) return refusal
   const lifetime = readLifetime(claims)

@@ -1,5 +1,5 @@
 import type { AuthError } from '../../errors.ts'
-import { isObject, ownProperty } from '../../platform/runtime/own-property.ts'
+import { isObject, ownMember } from '../../platform/runtime/own-property.ts'
 import { AddressedTenants, type TenantsByAddress } from './addressed-tenants.ts'
 import { asksForProof, type ConfirmationRule, readConfirmation } from './confirmation.ts'
 import { mismatch, tokenRefusal } from './token-refusal.ts'
@@ -264,24 +264,14 @@ export function readActors({ act }: RegisteredClaims): readonly Actor[] {
   if (act === undefined) return NO_ACTORS
   const actors: Actor[] = []
   for (let next: unknown = act; next !== undefined; ) {
-    const { sub, iss, nested } = isObject(next) ? namesIn(next) : NO_NAMES
+    const [sub, iss] = [ownMember(next, 'sub'), ownMember(next, 'iss')]
     if (!isName(sub) || (iss !== undefined && !isName(iss)) || actors.length === MOST_ACTORS) {
       throw tokenRefusal('act is malformed')
     }
     actors.push(Object.freeze({ sub, issuer: iss ?? null }))
-    next = nested
+    next = ownMember(next, 'act')
   }
   return Object.freeze(actors)
-}
-
-const NO_NAMES = { sub: undefined, iss: undefined, nested: undefined }
-
-function namesIn(act: object): { readonly [name in keyof typeof NO_NAMES]: unknown } {
-  return {
-    sub: ownProperty(act, 'sub'),
-    iss: ownProperty(act, 'iss'),
-    nested: ownProperty(act, 'act'),
-  }
 }
 
 function isName(value: unknown): value is string {

@@ -107,9 +107,9 @@ function readClaims(part: string, expected: Expected): GoodProof {
   // `NaN` makes no date, and counts as over.
   const until = new Date(typeof iat === 'number' ? Math.ceil((iat + maxAge) * 1000) : Number.NaN)
   if (typeof iat !== 'number' || !(iat - now <= maxAge) || isOver(until)) {
-    const expected = [`${now - maxAge} to ${now + maxAge}`]
+    const times = [`${now - maxAge} to ${now + maxAge}`]
     const shown = typeof iat === 'number' ? String(iat) : iat
-    throw proofRefusal('of another time', mismatch('iat', expected, shown))
+    throw proofRefusal('of another time', mismatch('iat', times, shown))
   }
   if (ownProperty(claims, 'ath') !== digestOf(token)) throw proofRefusal('of another token')
   const jti = ownProperty(claims, 'jti')

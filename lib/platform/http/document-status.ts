@@ -112,11 +112,7 @@ export interface DocumentEvent {
 const documents = channel('fastify-tenant-auth:document')
 
 export function changeReporter(kind: DocumentEvent['kind'], name: string): ReportChange {
-  return (event, { age, failure: reason }) => {
-    if (!documents.hasSubscribers) return
-    const message: DocumentEvent = { kind, name, event, age, reason }
-    documents.publish(Object.freeze(message))
-  }
+  return (event, { age, failure: reason }) => publish({ kind, name, event, age, reason })
 }
 
 /** Publishes that the keys of an issuer are others. A first set is no change. */
@@ -124,8 +120,9 @@ export function reportChangedKeys(
   name: string,
   { added, removed }: Required<Pick<DocumentEvent, 'added' | 'removed'>>,
 ): void {
-  if (!documents.hasSubscribers) return
-  const now = { event: 'changed', age: 0, reason: null } as const
-  const message: DocumentEvent = { kind: 'keys', name, ...now, added, removed }
-  documents.publish(Object.freeze(message))
+  publish({ kind: 'keys', name, event: 'changed', age: 0, reason: null, added, removed })
+}
+
+function publish(message: DocumentEvent): void {
+  if (documents.hasSubscribers) documents.publish(Object.freeze(message))
 }
