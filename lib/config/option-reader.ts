@@ -176,18 +176,14 @@ function hintOf(schema: TSchema, value: unknown): string | undefined {
   return typeof hint === 'function' ? hint(value) : undefined
 }
 
-function isEmptySet(jwks: object): boolean {
-  const keys = ownProperty(jwks, 'keys')
-  return Array.isArray(keys) && keys.length === 0
-}
-
 /** The keys of a set; the reason why it cannot be used; undefined if it is no object. */
 function readKeys(keys: unknown): KeySet | string | undefined {
   if (typeof keys !== 'object' || keys === null) return undefined
   try {
     const copy: object = JSON.parse(JSON.stringify(keys))
     if (!isPlainData(keys)) return 'it is made of other than plain objects and lists'
-    return isEmptySet(copy) ? NO_KEYS : new KeySet(copy)
+    const members = ownProperty(copy, 'keys')
+    return Array.isArray(members) && members.length === 0 ? NO_KEYS : new KeySet(copy)
   } catch (error) {
     return error instanceof Unusable ? error.message : 'it cannot be read'
   }

@@ -2,6 +2,7 @@ import dns, { type LookupAddress } from 'node:dns'
 import http, { type IncomingMessage } from 'node:http'
 import https from 'node:https'
 import { BlockList, isIP, type LookupFunction } from 'node:net'
+import { promisify } from 'node:util'
 import { errorCode } from '../runtime/error.ts'
 import { badStatus, FetchFailure, noAnswer } from './failure.ts'
 import { isLoopback } from './urls.ts'
@@ -158,12 +159,7 @@ function isSilence(error: unknown): boolean {
 }
 
 function askMachine(name: string): Promise<LookupAddress[]> {
-  return new Promise((resolve, reject) => {
-    dns.lookup(name, { all: true }, (error, addresses) => {
-      if (error) reject(error)
-      else resolve(addresses)
-    })
-  })
+  return promisify(dns.lookup)(name, { all: true })
 }
 
 /**
