@@ -16,7 +16,7 @@ import {
   type OptionsReader,
 } from './issuer-config.ts'
 import { type FindIssuer, Rules } from './issuer-schema.ts'
-import { OptionReader } from './option-reader.ts'
+import { inCode, OptionReader } from './option-reader.ts'
 import {
   type AuthOptions,
   IMPLIES_EXPECTED,
@@ -24,7 +24,7 @@ import {
   Options,
   type Settings,
 } from './options.ts'
-import { ownMembers, Problems, type Source } from './problems.ts'
+import { ownMembers, Problems } from './problems.ts'
 import { showName, showReason, showValue } from './redact.ts'
 
 export interface LoadedSettings {
@@ -56,7 +56,7 @@ export function loadSettings(options: AuthOptions): LoadedSettings {
   const problems = new Problems()
   const reader = new OptionReader(Options.properties, inCode, problems)
   const issuerLists = readSources(options, reader, problems)
-  const { whole } = reader
+  const { whole, given } = reader
   const addresses = tenantAddresses(whole, reader)
   if (addresses !== undefined) {
     refuseAddresses(reader, whole.audience, addresses)
@@ -69,7 +69,6 @@ export function loadSettings(options: AuthOptions): LoadedSettings {
   checkIssuers(reader, settings, issuerLists)
   checkProofs(settings, reader)
   const rights = rightsRules(settings, reader)
-  const { given } = reader
   const mockUser = settings.devMode
     ? loadMockUser(settings.devUserInfoPath, given.has('devUserInfoPath'), problems)
     : null
@@ -115,10 +114,6 @@ function listedIssuers(value: Settings['issuers'], problems: Problems): readonly
     reader.takeObject(rules, inCode(`issuers[${index}]`))
     return reader
   })
-}
-
-function inCode(key: string): Source {
-  return { key, where: 'option' }
 }
 
 /** The addresses of `resource`; undefined: it is one address, or none. */

@@ -2,9 +2,9 @@ import type { Static, TObject, TProperties, TSchema } from '@sinclair/typebox'
 import * as Type from '@sinclair/typebox'
 import { KeySet, NO_KEYS } from '../identity/jwks/jwk-set.ts'
 import { Unusable } from '../platform/http/failure.ts'
-import { ownProperty } from '../platform/runtime/own-property.ts'
+import { isPlainData, ownProperty } from '../platform/runtime/own-property.ts'
 import { UnreadableValue } from './ini-line.ts'
-import { isPlainData, ownMembers, Problems, type Source } from './problems.ts'
+import { ownMembers, Problems, type Source } from './problems.ts'
 import { showHidden, showReason, showValue } from './redact.ts'
 import { isOptional, isRight } from './schema-check.ts'
 
@@ -145,6 +145,11 @@ function isWhole<Members extends TProperties>(
   const own = new Map<string, unknown>(Object.entries(values))
   for (const name of required) if (own.get(name) === undefined) return false
   return true
+}
+
+/** The place of an option that is given in code. */
+export function inCode(key: string): Source {
+  return { key, where: 'option' }
 }
 
 export function entryPointOptions<Members extends TProperties>(

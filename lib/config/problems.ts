@@ -1,5 +1,5 @@
 import { ERR_AUTH_CONFIG_INVALID } from '../errors.ts'
-import { isObject, isPlain } from '../platform/runtime/own-property.ts'
+import { isObject, isPlain, isPlainMember } from '../platform/runtime/own-property.ts'
 import { meantBy, nearestName } from './did-you-mean.ts'
 import { showHidden, showName, showPath, showValue } from './redact.ts'
 
@@ -101,21 +101,6 @@ export function ownMembers(
     }
   }
   return members
-}
-
-/** True: a value consists of plain objects with plain members, as JSON does. */
-export function isPlainData(value: unknown): boolean {
-  if (typeof value !== 'object' || value === null) return true
-  if (Array.isArray(value)) return value.every(isPlainData)
-  const properties = Object.values(Object.getOwnPropertyDescriptors(value))
-  return (
-    isPlain(value) &&
-    properties.every((property) => isPlainMember(property) && isPlainData(property.value))
-  )
-}
-
-function isPlainMember(property: PropertyDescriptor): boolean {
-  return Object.hasOwn(property, 'value') && property.enumerable === true
 }
 
 const REGISTER_OPTIONS: readonly unknown[] = ['prefix', 'logLevel', 'logSerializers']

@@ -227,30 +227,30 @@ function readChecks(value: unknown, problems: string[]): readonly string[] | nul
 /** @param problems gets what is wrong; then nobody meets the requirement */
 export function readRequirement(value: unknown, problems: string[]): Declared['requirement'] {
   if (value === undefined || value === false) return null
-  const byRequest = readByRequest(value)
-  if (byRequest !== undefined) return byRequest
-  const mode = isAnyOf(value) ? 'any' : 'all'
-  const listed = isAnyOf(value) ? value.any : value
-  const ids: unknown[] = Array.isArray(listed) ? [...listed] : mode === 'all' ? [listed] : []
-  if (ids.length > 0 && ids.every(isResourceId)) {
-    return Object.freeze({ mode, ids: Object.freeze(ids) })
-  }
+  const requirement =
+    readIds('all', typeof value === 'string' ? [value] : value) ?? readChoice(value)
+  if (requirement !== undefined) return requirement
   problems.push(`require is empty, or not made of ids <name>:<action>, found ${show(value)}`)
   return NEVER_MET
 }
 
-/** Undefined if it is another requirement, or a wrong one. */
-function readByRequest(value: unknown): RequirementByRequest | undefined {
-  if (!isObject(value) || Object.keys(value).sort().join() !== 'among,by') return undefined
-  const { by, among } = value
-  const ids: unknown[] = Array.isArray(among) ? [...among] : []
-  if (typeof by !== 'function' || ids.length === 0 || !ids.every(isResourceId)) return undefined
-  const choose: RequireBy = (request) => Reflect.apply(by, undefined, [request])
-  return Object.freeze({ mode: 'by', by: choose, ids: Object.freeze(ids) })
+/** Undefined if it is no list of ids. */
+function readIds(mode: Requirement['mode'], list: unknown): Requirement | undefined {
+  const ids: unknown[] = Array.isArray(list) ? [...list] : []
+  if (ids.length === 0 || !ids.every(isResourceId)) return undefined
+  return Object.freeze({ mode, ids: Object.freeze(ids) })
 }
 
-function isAnyOf(value: unknown): value is { any: unknown } {
-  return typeof value === 'object' && value !== null && Object.keys(value).join() === 'any'
+/** Undefined if it is neither `{ any }` nor `{ by, among }`. */
+function readChoice(value: unknown): Requirement | RequirementByRequest | undefined {
+  if (!isObject(value)) return undefined
+  const names = Object.keys(value).sort().join()
+  if (names === 'any') return readIds('any', value['any'])
+  const { by, among } = value
+  const all = names === 'among,by' ? readIds('all', among) : undefined
+  if (typeof by !== 'function' || all === undefined) return undefined
+  const choose: RequireBy = (request) => Reflect.apply(by, undefined, [request])
+  return Object.freeze({ mode: 'by', by: choose, ids: all.ids })
 }
 
 /** Most characters of a value that a message shows. */

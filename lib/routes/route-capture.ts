@@ -219,6 +219,7 @@ function copyOf(handler: Handler): Handler {
   }
 }
 
+/** Empty: it has none. */
 function configOf({ config }: RouteOptions): object {
-  return isObject(config) ? config : {}
+  return Object(config)
 }

@@ -33,6 +33,21 @@ export function isPlainObject(value: unknown): value is Record<string, unknown> 
   return isObject(value) && isPlain(value)
 }
 
+/** True: a value consists of plain objects with plain members, as JSON does. */
+export function isPlainData(value: unknown): boolean {
+  if (typeof value !== 'object' || value === null) return true
+  if (Array.isArray(value)) return value.every(isPlainData)
+  const properties = Object.values(Object.getOwnPropertyDescriptors(value))
+  return (
+    isPlain(value) &&
+    properties.every((property) => isPlainMember(property) && isPlainData(property.value))
+  )
+}
+
+export function isPlainMember(property: PropertyDescriptor): boolean {
+  return Object.hasOwn(property, 'value') && property.enumerable === true
+}
+
 /**
  * The values of an object's own members, by name. A member that would mean less than it seems to
  * makes it undefined: a misspelt one, a getter, one that is not enumerable, and `undefined`.
