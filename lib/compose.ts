@@ -18,7 +18,6 @@ import { VerifiedTokens } from './identity/authentication/verified-tokens.ts'
 import { ActAs } from './identity/authorization/act-as.ts'
 import type { Authorization } from './identity/authorization/authorization.ts'
 import { openContexts } from './identity/authorization/current-authorization.ts'
-import type { ExternalRights } from './identity/authorization/external-rights.ts'
 import { asksForProof } from './identity/jwt/confirmation.ts'
 import { Possession } from './identity/proofs/possession.ts'
 import { localProofTable } from './identity/proofs/proof-table.ts'
@@ -103,7 +102,8 @@ export function composeAuthenticator(loaded: LoadedSettings, log: OperatorLog): 
   if (mockUser) return new DevAuthenticator(mockUser, loaded.rights)
   const { tokenFrom, isRevoked, tenantsTimeout: timeout, maxTokenLength } = settings
   const tokens = new VerifiedTokens(settings.tokenCacheSize, settings.clockTolerance)
-  const rights = composeRights(loaded, log)
+  const { resourcesOf } = settings
+  const rights = resourcesOf && externalRights(resourcesOf, loaded, log, hasSeveral(loaded.issuers))
   const issuers = composeIssuers(loaded, { tokens, rights }, log)
   const jwts = new JwtVerifier(issuers, tokens, maxTokenLength)
   const opaqueTokens = composeOpaqueTokens(loaded, { jwts, issuers, tokens }, log)
@@ -130,12 +130,6 @@ function composeOpaqueTokens(
   const report = log.callback('opaqueToken')
   const rules = { opaqueToken, maxAge, timeout, maxTokenLength, report }
   return new OpaqueTokens({ ...rules, hasSeveralIssuers: hasSeveral(issuers) }, known)
-}
-
-function composeRights(loaded: LoadedSettings, log: OperatorLog): ExternalRights | undefined {
-  const { resourcesOf } = loaded.settings
-  if (resourcesOf === undefined) return undefined
-  return externalRights(resourcesOf, loaded, log, hasSeveral(loaded.issuers))
 }
 
 function composePossession(settings: Settings, log: OperatorLog): Possession | undefined {

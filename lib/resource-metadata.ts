@@ -102,7 +102,11 @@ export async function resourceMetadata(
     app.get(url, { config }, async (_request, reply) => answer(reply, document))
     return
   }
-  const serversOf = serversByTenant(app, options, guard)
+  const { issuers } = loaded
+  const serversOf =
+    typeof issuers === 'function'
+      ? askedServers(app, options, guard)
+      : listedServers(app, issuers, options, loaded)
   const { tenantParameter } = settings
   const ofTenants = url.replace(`/::${tenantParameter}`, `/:${tenantParameter}`)
   app.get(ofTenants, { config }, async ({ params }, reply) => {
@@ -165,15 +169,8 @@ function boundTokens({ settings }: LoadedSettings, server: object) {
   }
 }
 
+/** The issuers of a tenant's document. Whether the tenant exists is not asked. */
 type ServersOf = (tenant: string) => MaybePromise<readonly string[]>
-
-/** The issuers of each tenant's document. Whether a tenant exists is not asked. */
-function serversByTenant(app: FastifyInstance, options: Options, guard: InstalledGuard): ServersOf {
-  const { issuers } = guard.loaded
-  if (typeof issuers !== 'function') return listedServers(app, issuers, options, guard.loaded)
-  const { issuersOf = () => [] } = options
-  return askedServers(app, issuersOf, guard)
-}
 
 /** A tenant's own issuers come first, since clients take the first one. */
 function listedServers(
@@ -199,7 +196,7 @@ const MOST_OPEN = 16
 /** Requests for one tenant share a question. Answers are not kept. */
 function askedServers(
   app: FastifyInstance,
-  issuersOf: IssuersOf,
+  { issuersOf = () => [] }: Options,
   { loaded, waits }: InstalledGuard,
 ): ServersOf {
   const answers = new CachedCallback<readonly string[]>({

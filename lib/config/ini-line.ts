@@ -161,15 +161,11 @@ export const OUR_SECTIONS = '[auth], [auth.NAME], [tenants] or [implies]'
 const WORDS: readonly OptionSection[] = ['auth', 'tenants']
 
 export function isOurs(name: string): name is SectionName {
-  return isOptionSection(name) || name === IMPLIES || isIssuerSection(name)
+  return isOptionSection(name) || name === IMPLIES || /^auth\.[\w.-]{1,64}$/.test(name)
 }
 
 export function isOptionSection(name: string): name is OptionSection {
   return WORDS.some((word) => word === name)
-}
-
-function isIssuerSection(name: string): name is IssuerSection {
-  return /^auth\.[\w.-]{1,64}$/.test(name)
 }
 
 /**
