@@ -134,7 +134,7 @@ function composeOpaqueTokens(
 
 function composePossession(settings: Settings, log: OperatorLog): Possession | undefined {
   const { confirmation, publicUrl, proofMaxAge: maxAge, tenantsTimeout: timeout } = settings
-  if (!asksForProof(confirmation) || publicUrl === undefined) return undefined
+  if (publicUrl === undefined || !asksForProof(confirmation)) return undefined
   return new Possession({
     maxAge,
     publicUrl,

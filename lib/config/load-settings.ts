@@ -56,7 +56,7 @@ export function loadSettings(options: AuthOptions): LoadedSettings {
   const problems = new Problems()
   const reader = new OptionReader(Options.properties, inCode, problems)
   const issuerLists = readSources(options, reader, problems)
-  const { whole, given } = reader
+  const { whole, given, keySet } = reader
   const addresses = tenantAddresses(whole, reader)
   if (addresses !== undefined) {
     refuseAddresses(reader, whole.audience, addresses)
@@ -73,7 +73,7 @@ export function loadSettings(options: AuthOptions): LoadedSettings {
     ? loadMockUser(settings.devUserInfoPath, given.has('devUserInfoPath'), problems)
     : null
   problems.throwIfAny()
-  const issuers = issuersOf(settings, reader, issuerLists.at(-1))
+  const issuers = issuersOf(settings, { given, keySet }, issuerLists.at(-1))
   const configFile = Object.hasOwn(options, CONFIG_FILE) ? options.configFile : undefined
   return { settings, given, issuers, mockUser, rights, addresses, configFile }
 }
@@ -236,7 +236,7 @@ function fileProblem(error: unknown, text: string): string {
 
 function issuersOf(
   settings: Settings,
-  options: OptionsReader,
+  { given, keySet: ofOptions }: Pick<OptionsReader, 'given' | 'keySet'>,
   listed: readonly IssuerReader[] | undefined,
 ): LoadedSettings['issuers'] {
   if (settings.devMode) return Object.freeze([])
@@ -244,11 +244,11 @@ function issuersOf(
   if (listed) {
     return Object.freeze(listed.map(({ whole, keySet }) => issuerEntry(whole, settings, keySet)))
   }
-  const isDiscovered = settings.issuer !== undefined && !options.has('publicKeysUrl')
+  const isDiscovered = settings.issuer !== undefined && !given.has('publicKeysUrl')
   const hasUrl = settings.publicKeys === undefined && !isDiscovered
   const publicKeysUrl = hasUrl ? settings.publicKeysUrl : undefined
   // The function of the option is not the issuer's own.
   const own = { name: undefined, resourcesOf: undefined }
   const rules = { ...settings, ...own, tenants: '*', publicKeysUrl } as const
-  return Object.freeze([issuerEntry(rules, settings, options.keySet)])
+  return Object.freeze([issuerEntry(rules, settings, ofOptions)])
 }

@@ -101,15 +101,7 @@ export const supportedAlgorithms: readonly string[] = Object.freeze([...ALGORITH
  * The algorithms that a key of this type and curve can serve; `alg`, if the key names one,
  * leaves only that (RFC 7517 §4.4).
  */
-export function algorithmsOf({
-  kty,
-  crv,
-  alg,
-}: {
-  readonly kty?: string
-  readonly crv?: string
-  readonly alg?: string
-}): string[] {
+export function algorithmsOf({ kty, crv, alg }: JsonWebKey): string[] {
   const fitting = [...ALGORITHMS].filter(([name, algorithm]) => {
     if (algorithm.kty !== kty || algorithm.crv !== crv) return false
     // A key of type AKP always names its algorithm (RFC 9964).

@@ -89,7 +89,6 @@ export class StaticKeys implements KeySource {
     return true
   }
 
-  /** Starts no load. */
   state(): DocumentState {
     return { state: 'fresh', age: null, failure: null }
   }

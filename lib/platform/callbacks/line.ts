@@ -25,7 +25,6 @@ export interface LineRules {
 /** A question that wants a place, and holds it until its answer has come. */
 interface Visit<T> {
   readonly key: string
-  /** Holds its place until its answer has come. */
   run(): MaybePromise<T>
   isWanted(): boolean
   /** The error of a constant reason: it was not asked. */
