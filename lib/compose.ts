@@ -230,11 +230,7 @@ function composeCallback(
   return {
     open() {
       if (isOpen) return
-      lifecycle.open(
-        (reason) => log.error(reason),
-        { issuers: accepted, clockTolerance },
-        (name) => log.callback(name),
-      )
+      lifecycle.open(log, { issuers: accepted, clockTolerance })
       isOpen = true
     },
     close() {

@@ -25,9 +25,6 @@ export interface CallbackFailure {
 /** Logs a failure. It never throws. */
 export type ReportFailure = (failure: CallbackFailure) => void
 
-/** Gives the logger of a function's failures, by the function's name. */
-export type ReportsOf = (name: string) => ReportFailure
-
 export interface AnswerRules<T> {
   /** Seconds. */
   readonly timeout: number

@@ -1,5 +1,5 @@
 import type { DocumentState } from '../http/document-status.ts'
-import type { CallbackFailure, ReportsOf } from './call-with-timeout.ts'
+import type { CallbackFailure, ReportFailure } from './call-with-timeout.ts'
 
 // Outside: functions that an application got from one of our entry points and gave back as an
 // option, to several services perhaps. Some hold a connection or a timer, which must begin and end
@@ -25,9 +25,12 @@ export interface AcceptedTokens {
   readonly clockTolerance: number
 }
 
-interface Listener {
-  onFailure(reason: string): void
-  readonly reports: ReportsOf
+/** The log of a service. */
+interface ServiceLog {
+  /** Logs a failure, in constant text. */
+  error(reason: string): void
+  /** The logger of the failures of a function of the application, by its name. */
+  callback(name: string): ReportFailure
 }
 
 /**
@@ -36,7 +39,7 @@ interface Listener {
  */
 export class Lifecycle {
   readonly #work: LifecycleWork
-  readonly #listeners: Listener[] = []
+  readonly #logs: ServiceLog[] = []
   readonly #issuers = new Set<string | undefined>()
   #hasDynamicIssuers = false
   #clockTolerance = 0
@@ -77,18 +80,10 @@ export class Lifecycle {
     return this.#work.state?.()
   }
 
-  /**
-   * @param onFailure logs a failure, in constant text, at level error
-   * @param accepted by the service that opens it
-   * @param reports take the failures of the application's functions behind this one
-   */
-  open(
-    onFailure: (reason: string) => void,
-    { issuers, clockTolerance }: AcceptedTokens,
-    reports: ReportsOf,
-  ): void {
+  /** Both are of the service that opens it. */
+  open(log: ServiceLog, { issuers, clockTolerance }: AcceptedTokens): void {
     this.#services += 1
-    this.#listeners.push({ onFailure, reports })
+    this.#logs.push(log)
     if (issuers === 'dynamic') this.#hasDynamicIssuers = true
     else for (const issuer of issuers) this.#issuers.add(issuer)
     this.#clockTolerance = Math.max(this.#clockTolerance, clockTolerance)
@@ -100,7 +95,7 @@ export class Lifecycle {
   close(): void {
     this.#services -= 1
     if (this.#services > 0) return
-    this.#listeners.length = 0
+    this.#logs.length = 0
     this.#issuers.clear()
     this.#hasDynamicIssuers = false
     this.#clockTolerance = 0
@@ -111,12 +106,12 @@ export class Lifecycle {
   logFailure(reason: string): void {
     if (this.#logged === reason) return
     this.#logged = reason
-    for (const { onFailure } of this.#listeners) onFailure(reason)
+    for (const log of this.#logs) log.error(reason)
   }
 
   /** @param name of the application's function that failed */
   report(name: string, failure: CallbackFailure): void {
-    for (const { reports } of this.#listeners) reports(name)(failure)
+    for (const log of this.#logs) log.callback(name)(failure)
   }
 
   /** The function works, so the next failure is a new one. */

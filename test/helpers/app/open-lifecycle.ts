@@ -15,6 +15,6 @@ export function openLifecycle(
 ): Lifecycle {
   const own = of instanceof Lifecycle ? of : lifecycleOf(of)
   const lifecycle = own ?? assert.fail('it has no lifecycle')
-  lifecycle.open(onFailure, accepted, () => () => {})
+  lifecycle.open({ error: onFailure, callback: () => () => {} }, accepted)
   return lifecycle
 }
