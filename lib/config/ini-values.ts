@@ -155,7 +155,7 @@ function issuerOf(section: IssuerSection, where: string, problems: Problems): Is
 }
 
 /** Where an option is given whose key means nothing in this section; undefined: it is none. */
-function placeOf({ key, section }: IniEntry): string | undefined {
+function properPlaceOf({ key, section }: IniEntry): string | undefined {
   if (key === 'issuers') {
     // In the section of an issuer it is a slip of `issuer`.
     return isOptionSection(section) ? 'a section [auth.NAME] for each issuer' : undefined
@@ -178,7 +178,7 @@ function takeEntry<Members extends TProperties>(
   const source = { key, where }
   const name = keys.get(key)
   if (name === undefined) {
-    const place = placeOf(entry)
+    const place = properPlaceOf(entry)
     if (place === undefined) problems.addUnknown(key, source, [...keys.keys()])
     else problems.add(source, place, `"${key}"`)
     return

@@ -63,15 +63,15 @@ export class RouteRegistry {
    * scope that was there before. Undefined if they cannot be known; see `applicationRoutes`.
    */
   get early(): readonly Route[] | undefined {
-    return this.#isAllKnown ? added(this.#early) : undefined
+    return this.#isAllKnown ? added(this.#writtenEarly) : undefined
   }
 
   /** The routes of the scope and below it that are known. */
   get routes(): readonly Route[] {
-    return [...this.seen, ...added(this.#early)]
+    return [...this.seen, ...added(this.#writtenEarly)]
   }
 
-  get #early(): readonly CapturedRoute[] {
+  get #writtenEarly(): readonly CapturedRoute[] {
     return this.known.filter((route) => !this.#seen.has(route) && isWithin(this.scope, route.scope))
   }
 
@@ -80,7 +80,7 @@ export class RouteRegistry {
    * @throws ERR_AUTH_ROUTE_INVALID with the problems of every route that was seen
    */
   compile(moreProblems: () => readonly string[]): void {
-    const early = this.#early
+    const early = this.#writtenEarly
     const seen = [...this.#seen]
     this.#earlyProblems = this.#setPolicies(early, true)
     const problems = [
