@@ -1,6 +1,6 @@
 import type { Static, TObject, TProperties, TSchema } from '@sinclair/typebox'
 import * as Type from '@sinclair/typebox'
-import { KeySet, NO_KEYS } from '../identity/jwks/jwk-set.ts'
+import { KeySet, NO_KEYS, readKeySet } from '../identity/jwks/jwk-set.ts'
 import { Unusable } from '../platform/http/failure.ts'
 import { isPlainData, ownProperty } from '../platform/runtime/own-property.ts'
 import { UnreadableValue } from './ini-line.ts'
@@ -188,7 +188,7 @@ function readKeys(keys: unknown): KeySet | string | undefined {
     const copy: object = JSON.parse(JSON.stringify(keys))
     if (!isPlainData(keys)) return 'it is made of other than plain objects and lists'
     const members = ownProperty(copy, 'keys')
-    return Array.isArray(members) && members.length === 0 ? NO_KEYS : new KeySet(copy)
+    return Array.isArray(members) && members.length === 0 ? NO_KEYS : readKeySet(copy)
   } catch (error) {
     return error instanceof Unusable ? error.message : 'it cannot be read'
   }

@@ -4,7 +4,7 @@ import { readIssuerRules } from '../../lib/config/issuer-config.ts'
 import { loadSettings } from '../../lib/config/load-settings.ts'
 import { createTestAuthority } from '../../lib/entrypoints/testing/index.ts'
 import type { IssuerEntry } from '../../lib/identity/authentication/issuer.ts'
-import { KeySet } from '../../lib/identity/jwks/jwk-set.ts'
+import { readKeySet } from '../../lib/identity/jwks/jwk-set.ts'
 import { configError } from '../helpers/app/config-error.ts'
 import { tempFolder } from '../helpers/documents/temp-folder.ts'
 
@@ -293,7 +293,7 @@ describe('where the options themselves are the rules', () => {
       tenants: '*',
       audience: ['api'],
       publicKeys: JSON.stringify(publicKeys),
-      keySet: new KeySet(publicKeys),
+      keySet: readKeySet(publicKeys),
       publicKeysUrl: undefined,
       algorithms,
       tokenTypes,
@@ -398,7 +398,7 @@ describe('an issuer of a list', () => {
     keys.keys.pop()
     assert.deepEqual(entry.tenants, ['acme'])
     assert.equal(entry.publicKeys, JSON.stringify(publicKeys))
-    assert.deepEqual(entry.keySet, new KeySet(publicKeys))
+    assert.deepEqual(entry.keySet, readKeySet(publicKeys))
     for (const value of [entry, ...Object.values(entry)]) {
       assert.equal(Object.isFrozen(value), true)
     }

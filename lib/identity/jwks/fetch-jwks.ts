@@ -7,7 +7,7 @@ import { isSecureUrl } from '../../platform/http/urls.ts'
 import { ownCopy } from '../../platform/runtime/own-property.ts'
 import type { TimeLimit } from '../../platform/runtime/timer.ts'
 import { Discovery } from './discovery.ts'
-import { KeySet } from './jwk-set.ts'
+import { type KeySet, readKeySet } from './jwk-set.ts'
 
 /** Most bytes of a JWK set, and of an issuer's metadata, after decompression. */
 export const MAX_KEYS_BYTES = 512 * 1024
@@ -75,7 +75,7 @@ export class FetchedKeys implements DocumentSource<KeySet> {
       if (this.#options.isUntrusted && !isSecureUrl(url)) {
         throw new Unusable('the address is no https URL that can be used')
       }
-      return new KeySet(await fetchJson(url, limits))
+      return readKeySet(await fetchJson(url, limits))
     })
   }
 

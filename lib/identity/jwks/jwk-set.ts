@@ -19,8 +19,6 @@ interface KeyChoice {
   readonly kid: string | undefined
 }
 
-const NOTHING = Symbol('no keys')
-
 /** The usable keys of one JWK set (RFC 7517 §5), immutable. */
 export class KeySet {
   readonly #byKid = new Map<string | undefined, VerificationKey[]>()
@@ -32,22 +30,16 @@ export class KeySet {
   /** The names of the keys; undefined for those without one. */
   readonly kids: readonly (string | undefined)[]
 
-  /**
-   * Takes the members that may verify tokens; the others are passed over, so that a bad one does
-   * not spoil the good ones.
-   *
-   * @throws Unusable when it is no JWK set, has too many members, costs too much, or has none that
-   * may verify; the message says why
-   */
-  constructor(jwks: unknown) {
-    this.#all = jwks === NOTHING ? [] : readKeys(jwks)
-    for (const key of this.#all) {
+  /** @param keys each once, in an order that does not depend on that of the set */
+  constructor(keys: readonly VerificationKey[]) {
+    this.#all = keys
+    for (const key of keys) {
       const sameKid = this.#byKid.get(key.kid)
       if (sameKid) sameKid.push(key)
       else this.#byKid.set(key.kid, [key])
     }
     this.kids = Object.freeze([...this.#byKid.keys()])
-    this.fingerprint = this.#all.map(({ fingerprint }) => fingerprint).join('\n')
+    this.fingerprint = keys.map(({ fingerprint }) => fingerprint).join('\n')
     Object.freeze(this)
   }
 
@@ -79,7 +71,22 @@ export class KeySet {
 }
 
 /** The set of an application that takes no JWT. It verifies nothing. */
-export const NO_KEYS = new KeySet(NOTHING)
+export const NO_KEYS = new KeySet([])
+
+/**
+ * The keys of a JWK set that may verify tokens. Other members are passed over, so that a bad one
+ * does not spoil the good ones.
+ *
+ * @throws Unusable when it is no JWK set, has too many members, costs too much, or has none that may
+ * verify; the message says why
+ */
+export function readKeySet(jwks: unknown): KeySet {
+  const read = readMembers(jwks)
+  const keys = read.filter((key) => typeof key === 'object')
+  if (keys.length === 0) throw new Unusable(withoutKeys(read))
+  const distinct = new Map(keys.map((key) => [key.fingerprint, key]))
+  return new KeySet([...distinct.values()].sort((a, b) => (a.fingerprint < b.fingerprint ? -1 : 1)))
+}
 
 /**
  * The key of each member of a JWK set, or why it verifies nothing. No member is imported before the
@@ -97,15 +104,6 @@ export function readMembers(jwks: unknown): readonly (VerificationKey | KeyFlaw)
     throw new Unusable('the JWK set is too costly')
   }
   return written.map((key) => (typeof key === 'string' ? key : importWrittenKey(key)))
-}
-
-/** Each key once, in an order of its own, whatever the order of the members. */
-function readKeys(jwks: unknown): readonly VerificationKey[] {
-  const read = readMembers(jwks)
-  const keys = read.filter((key) => typeof key === 'object')
-  if (keys.length === 0) throw new Unusable(withoutKeys(read))
-  const distinct = new Map(keys.map((key) => [key.fingerprint, key]))
-  return [...distinct.values()].sort((a, b) => (a.fingerprint < b.fingerprint ? -1 : 1))
 }
 
 /** The kind of a document that is no JWK set, for common mistakes with addresses. */

@@ -10,7 +10,7 @@ import { matrixMarkdown, matrixTable } from '../../../lib/entrypoints/cli/policy
 import { sharedSecret } from '../../../lib/entrypoints/introspection/index.ts'
 import { backchannelLogout, denyList } from '../../../lib/entrypoints/revocation/index.ts'
 import { ERR_AUTH_CONFIG_INVALID } from '../../../lib/errors.ts'
-import { KeySet } from '../../../lib/identity/jwks/jwk-set.ts'
+import { type KeySet, readKeySet } from '../../../lib/identity/jwks/jwk-set.ts'
 import tenantAuth from '../../../lib/index.ts'
 import { Unusable } from '../../../lib/platform/http/failure.ts'
 import { CLIENT, logoutClaims, logoutToken, URL_OF_LOGOUT } from '../../helpers/app/logout-app.ts'
@@ -463,7 +463,7 @@ const keySet: Target = {
       return null
     }
     try {
-      return badKeyIn(new KeySet(answer), answer)
+      return badKeyIn(readKeySet(answer), answer)
     } catch (error) {
       if (error instanceof Unusable) return null
       throw error

@@ -7,7 +7,7 @@ import {
 } from '../../../lib/identity/authentication/dynamic-issuers.ts'
 import { Issuer, type IssuerEntry } from '../../../lib/identity/authentication/issuer.ts'
 import { VerifiedTokens } from '../../../lib/identity/authentication/verified-tokens.ts'
-import { KeySet } from '../../../lib/identity/jwks/jwk-set.ts'
+import { readKeySet } from '../../../lib/identity/jwks/jwk-set.ts'
 import { StaticKeys } from '../../../lib/identity/jwks/key-source.ts'
 import { PendingRequests } from '../../../lib/platform/callbacks/pending-requests.ts'
 import { isObject } from '../../../lib/platform/runtime/own-property.ts'
@@ -15,7 +15,7 @@ import { holdTime } from '../../helpers/processes/age-by-date.ts'
 import { forgeKey } from '../../helpers/tokens/forge.ts'
 
 const WAITS = new PendingRequests()
-const KEYS = new KeySet({ keys: [forgeKey('ES256', 'one').publicJwk] })
+const KEYS = readKeySet({ keys: [forgeKey('ES256', 'one').publicJwk] })
 const TOKENS = new VerifiedTokens(10, 5)
 const A = 'https://a.test'
 const ENTRY: IssuerEntry = {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { Issuer } from '../../../lib/identity/authentication/issuer.ts'
 import { VerifiedTokens } from '../../../lib/identity/authentication/verified-tokens.ts'
-import { KeySet } from '../../../lib/identity/jwks/jwk-set.ts'
+import { type KeySet, readKeySet } from '../../../lib/identity/jwks/jwk-set.ts'
 import { type KeySource, StaticKeys } from '../../../lib/identity/jwks/key-source.ts'
 import { JoseHeaders, parseCompactJws } from '../../../lib/identity/jwt/compact-jws.ts'
 import { acceptedTypes } from '../../../lib/identity/jwt/verify.ts'
@@ -10,7 +10,7 @@ import { PendingRequests } from '../../../lib/platform/callbacks/pending-request
 import { forge, forgeKey } from '../../helpers/tokens/forge.ts'
 
 const KEY = forgeKey('ES256', 'one')
-const KEYS = new KeySet({ keys: [KEY.publicJwk] })
+const KEYS = readKeySet({ keys: [KEY.publicJwk] })
 
 const FAR = 4_102_444_800
 

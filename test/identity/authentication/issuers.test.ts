@@ -3,11 +3,11 @@ import { test } from 'node:test'
 import { Issuer } from '../../../lib/identity/authentication/issuer.ts'
 import { ListedIssuers } from '../../../lib/identity/authentication/issuers.ts'
 import { VerifiedTokens } from '../../../lib/identity/authentication/verified-tokens.ts'
-import { KeySet } from '../../../lib/identity/jwks/jwk-set.ts'
+import { readKeySet } from '../../../lib/identity/jwks/jwk-set.ts'
 import { type KeySource, StaticKeys } from '../../../lib/identity/jwks/key-source.ts'
 import { KEY } from '../../helpers/tokens/probe.ts'
 
-const KEYS = new KeySet({ keys: [KEY.publicJwk] })
+const KEYS = readKeySet({ keys: [KEY.publicJwk] })
 const TOKENS = new VerifiedTokens(10, 5)
 
 /** An issuer, with a note of what its keys are asked to do. */

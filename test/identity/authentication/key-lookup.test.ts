@@ -4,7 +4,7 @@ import { setImmediate } from 'node:timers/promises'
 import { AuthError, ERR_AUTH_TOKEN_INVALID } from '../../../lib/errors.ts'
 import { findSigningKeys } from '../../../lib/identity/authentication/key-lookup.ts'
 import type { VerificationKey } from '../../../lib/identity/jwks/jwk.ts'
-import { KeySet } from '../../../lib/identity/jwks/jwk-set.ts'
+import { type KeySet, readKeySet } from '../../../lib/identity/jwks/jwk-set.ts'
 import type { KeySource } from '../../../lib/identity/jwks/key-source.ts'
 import type { JoseHeader } from '../../../lib/identity/jwt/compact-jws.ts'
 import { forgeKey } from '../../helpers/tokens/forge.ts'
@@ -13,7 +13,7 @@ const [SET_ONE, SET_TWO] = [setOf('one'), setOf('two')]
 const NAMELESS: JoseHeader = { alg: 'ES256', kid: undefined, typ: undefined, type: undefined }
 
 function setOf(kid: string): KeySet {
-  return new KeySet({ keys: [forgeKey('ES256', kid).publicJwk] })
+  return readKeySet({ keys: [forgeKey('ES256', kid).publicJwk] })
 }
 
 /** Keys of now, and those that come one after the other; undefined: they are gone. */

@@ -6,7 +6,7 @@ import { ListedIssuers } from '../../../lib/identity/authentication/issuers.ts'
 import { JwtVerifier } from '../../../lib/identity/authentication/jwt-verifier.ts'
 import { OpaqueTokens } from '../../../lib/identity/authentication/opaque-tokens.ts'
 import { VerifiedTokens } from '../../../lib/identity/authentication/verified-tokens.ts'
-import { KeySet } from '../../../lib/identity/jwks/jwk-set.ts'
+import { readKeySet } from '../../../lib/identity/jwks/jwk-set.ts'
 import { StaticKeys } from '../../../lib/identity/jwks/key-source.ts'
 import { PendingRequests } from '../../../lib/platform/callbacks/pending-requests.ts'
 import { holdTime } from '../../helpers/processes/age-by-date.ts'
@@ -16,7 +16,7 @@ import { accepted } from '../../helpers/tokens/standalone-authenticator.ts'
 const NOW = 1_800_000_000
 const WAITS = new PendingRequests()
 const KEY = forgeKey('ES256', 'one')
-const KEYS = new StaticKeys(new KeySet({ keys: [KEY.publicJwk] }))
+const KEYS = new StaticKeys(readKeySet({ keys: [KEY.publicJwk] }))
 const GOOD = { iss: 'https://a.test', sub: 'machine' }
 
 const withReason = (reason: string) => (error: unknown) =>

@@ -1,7 +1,12 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { createTestAuthority } from '../../../lib/entrypoints/testing/index.ts'
-import { areTestKeys, KeySet, MAX_KEYS } from '../../../lib/identity/jwks/jwk-set.ts'
+import {
+  areTestKeys,
+  type KeySet,
+  MAX_KEYS,
+  readKeySet,
+} from '../../../lib/identity/jwks/jwk-set.ts'
 import { forgeKey } from '../../helpers/tokens/forge.ts'
 
 const es = forgeKey('ES256', 'es').publicJwk
@@ -13,7 +18,7 @@ const ed = forgeKey('EdDSA', 'ed').publicJwk
 const without = (jwk: object, ...names: string[]) =>
   Object.fromEntries(Object.entries(jwk).filter(([name]) => !names.includes(name)))
 
-const setOf = (...keys: unknown[]) => new KeySet({ keys })
+const setOf = (...keys: unknown[]) => readKeySet({ keys })
 
 /** The kid of the key that is found, or the reason why there is none. */
 function found(set: KeySet, alg: string, kid?: string): string | undefined {
@@ -121,7 +126,7 @@ const none: [what: string, jwks: unknown][] = [
 
 for (const [what, jwks] of none) {
   test(`${what} is not a JWK set`, () => {
-    assert.throws(() => new KeySet(jwks), { message: 'not a JWK set' })
+    assert.throws(() => readKeySet(jwks), { message: 'not a JWK set' })
   })
 }
 
@@ -149,7 +154,7 @@ const mistaken: [what: string, jwks: unknown, reason: string][] = [
 
 for (const [what, jwks, reason] of mistaken) {
   test(`${what} is not a JWK set, and the reason says what it is`, () => {
-    assert.throws(() => new KeySet(jwks), { message: reason })
+    assert.throws(() => readKeySet(jwks), { message: reason })
   })
 }
 
@@ -176,14 +181,14 @@ const { publicKeys } = await createTestAuthority()
 
 test('the keys of a test authority are known by their names, after a rotation too', async () => {
   const authority = await createTestAuthority({ algorithm: 'RS256' })
-  assert.equal(areTestKeys(new KeySet(authority.publicKeys)), true)
+  assert.equal(areTestKeys(readKeySet(authority.publicKeys)), true)
   await authority.rotate()
-  assert.equal(areTestKeys(new KeySet(authority.publicKeys)), true)
+  assert.equal(areTestKeys(readKeySet(authority.publicKeys)), true)
 })
 
 for (const kid of ['test-1', 'x-fastify-tenant-auth-test-1', undefined]) {
   test(`a key named ${kid} is none of theirs`, () => {
     const keys = publicKeys.keys.map((key) => ({ ...key, kid }))
-    assert.equal(areTestKeys(new KeySet({ keys })), false)
+    assert.equal(areTestKeys(readKeySet({ keys })), false)
   })
 }

@@ -4,7 +4,12 @@ import type { IssuerEntry } from '../../../identity/authentication/issuer.ts'
 import { isDiscoverable, jwksUriOf, readMetadata } from '../../../identity/jwks/discovery.ts'
 import { MAX_KEYS_BYTES } from '../../../identity/jwks/fetch-jwks.ts'
 import type { KeyFlaw, VerificationKey } from '../../../identity/jwks/jwk.ts'
-import { areTestKeys, KeySet, readMembers } from '../../../identity/jwks/jwk-set.ts'
+import {
+  areTestKeys,
+  type KeySet,
+  readKeySet,
+  readMembers,
+} from '../../../identity/jwks/jwk-set.ts'
 import { asksForProof } from '../../../identity/jwt/confirmation.ts'
 import { reasonOf } from '../../../platform/http/failure.ts'
 import { fetchJson } from '../../../platform/http/fetch-json.ts'
@@ -210,7 +215,7 @@ export function examineKeys(
   let keys: KeySet
   try {
     members = readMembers(jwks)
-    keys = new KeySet(jwks)
+    keys = readKeySet(jwks)
   } catch (error) {
     const reason = reasonOf(error)
     const [, cure] = SET_CURES.find(([pattern]) => pattern.test(reason)) ?? []
