@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import type { FastifyInstance } from 'fastify'
 import { createTestAuthority } from '../../lib/entrypoints/testing/index.ts'
-import tenantAuth from '../../lib/index.ts'
+import tenantAuth, { AuthService } from '../../lib/index.ts'
 import { authority, bareApp, trusting, untyped } from '../helpers/app/guarded-app.ts'
 import { logLines } from '../helpers/app/log-lines.ts'
 import { outcome } from '../helpers/app/refusals.ts'
@@ -176,6 +176,19 @@ for (const [name, asked] of ASKED) {
     assert.equal(open.length, places)
     assert.deepEqual([...new Set(answers.slice(places).map(outcome))], [refused])
     await close
+  })
+
+  test(`${name}: is asked again when the service is installed again`, async (t) => {
+    const ask: Ask = async (about) => asked.answer(about)
+    const service = new AuthService(untyped(asked.options(ask)))
+    for (const at of [0, 1]) {
+      const app = bareApp(t)
+      await service.install(app)
+      app.get('/', { config: name === 'one of checks' ? { check: 'owner' } : {} }, async () => 'ok')
+      const headers = { authorization: `Bearer ${token(at)}` }
+      assert.equal(outcome(await app.inject({ url: '/', headers })), '200')
+      await app.close()
+    }
   })
 }
 

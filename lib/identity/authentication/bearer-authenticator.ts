@@ -52,14 +52,12 @@ export class BearerAuthenticator implements Authenticator {
     this.#parts.issuers.open()
     this.#parts.opaqueTokens?.open()
     this.#parts.rights?.open()
-    for (const { external } of this.issuers()) external?.open()
   }
 
   close(): void {
     this.#parts.issuers.close()
     this.#parts.opaqueTokens?.close()
     this.#parts.rights?.close()
-    for (const { external } of this.issuers()) external?.close()
   }
 
   get isReady(): boolean {

@@ -129,14 +129,14 @@ export class DynamicIssuers implements Issuers {
 
   open(): void {
     this.#answers.open()
-    for (const held of this.#answers.values()) held?.issuer.keys.open()
+    for (const held of this.#answers.values()) held?.issuer.open()
   }
 
   close(): void {
     this.#answers.close()
     this.#warning.stop()
     this.#displaced = 0
-    for (const held of this.#answers.values()) held?.issuer.keys.close()
+    for (const held of this.#answers.values()) held?.issuer.close()
   }
 
   async refreshKeys(iss?: string): Promise<void> {

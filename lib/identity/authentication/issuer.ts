@@ -89,6 +89,17 @@ export class Issuer {
     return this.#rules.external
   }
 
+  /** Its keys are fetched, and its users' rights may be asked for. */
+  open(): void {
+    this.keys.open()
+    this.#rules.external?.open()
+  }
+
+  close(): void {
+    this.keys.close()
+    this.#rules.external?.close()
+  }
+
   get isPinned(): boolean {
     return this.#rules.tenants !== EVERY_TENANT
   }

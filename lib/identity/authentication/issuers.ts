@@ -54,11 +54,11 @@ export class ListedIssuers implements Issuers {
   }
 
   open(): void {
-    for (const { keys } of this.#issuers) keys.open()
+    for (const issuer of this.#issuers) issuer.open()
   }
 
   close(): void {
-    for (const { keys } of this.#issuers) keys.close()
+    for (const issuer of this.#issuers) issuer.close()
   }
 
   /** Every issuer of all tenants can verify. If each is pinned, one that can is enough. */
