@@ -51,9 +51,14 @@ for (const [what, expected] of FORGOTTEN) {
   test(`forget(${JSON.stringify(what)}) ends the opaque tokens that fit, and no others`, async (t) => {
     const { app, ask, asked } = await opaque(t)
     const users = ['alice', 'bob', 'carol']
+    const jwt = await authority.headers({ sub: 'alice', resources: { acme: [] } })
+    assert.equal(await get(app, jwt), '200')
     for (const user of users) assert.equal(await ask(user), '200')
     asked()
     app.authService.forget(what)
+    const { misses } = app.authService.stats().tokenCache
+    assert.equal(await get(app, jwt), '200')
+    assert.equal(app.authService.stats().tokenCache.misses, misses, 'a JWT stays known')
     for (const user of users) assert.equal(await ask(user), '200')
     assert.deepEqual(asked(), expected)
   })
