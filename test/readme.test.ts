@@ -359,9 +359,10 @@ function mappedPaths(map: string): string[] {
 }
 
 const manifest: unknown = JSON.parse(readFileSync('package.json', 'utf8'))
-const packageFile: { scripts: Record<string, string> } = JSON.parse(
-  readFileSync('package.json', 'utf8'),
-)
+const packageFile: Record<
+  'scripts' | 'dependencies' | 'peerDependenciesMeta',
+  Record<string, string>
+> = JSON.parse(readFileSync('package.json', 'utf8'))
 
 /** These need a browser or a database, or take long. */
 const LONGER_CHECKS = [
@@ -473,4 +474,9 @@ test('the versions that the pages promise are those of package.json', () => {
     fastify: fastify?.replaceAll('`', ''),
     ...Object.fromEntries(clients),
   })
+  const optional = clients.map(([name = '']) => [name, { optional: true }])
+  assert.deepEqual(packageFile.peerDependenciesMeta, Object.fromEntries(optional))
+  const brought = listItems(guide('guides/install'), 'What comes with it')
+  const names = brought.map((item) => /^`([\w-]+)`/.exec(item)?.[1])
+  assert.deepEqual(Object.keys(packageFile.dependencies).sort(), names.sort())
 })
