@@ -111,14 +111,14 @@ describe('keycloak', () => {
   it('keeps a role of the realm apart from a role of the client with the same name', async () => {
     const all = await grants(keycloak({ rolesOf: 'realm', client: 'menu-api' }), {
       ...keycloakToken,
-      realm_access: { roles: [] },
-      resource_access: { 'menu-api': { roles: ['staff'] } },
+      realm_access: { roles: ['head cook'] },
+      resource_access: { 'menu-api': { roles: ['staff', 'head cook'] } },
     })
     assert.deepEqual(all, { '*': ['client:staff'], 'lazy-raccoon': [] })
   })
 
   it('grants the roles of organization groups in their organization only', async () => {
-    const all = await grants(ofOrganization, {
+    const token = {
       ...keycloakToken,
       organization: {
         'lazy-raccoon': {
@@ -129,8 +129,17 @@ describe('keycloak', () => {
         },
         'busy-beaver': {},
       },
+    }
+    assert.deepEqual(await grants(ofOrganization, token), {
+      'lazy-raccoon': ['realm:viewer', 'client:cook'],
+      'busy-beaver': [],
     })
-    assert.deepEqual(all, { 'lazy-raccoon': ['realm:viewer', 'client:cook'], 'busy-beaver': [] })
+    const all = Object(await grants(ofRealm, token))
+    assert.deepEqual(
+      [all['lazy-raccoon'], all['busy-beaver']],
+      [[], []],
+      'those of the realm count',
+    )
   })
 
   const shapes: [unknown, object][] = [
