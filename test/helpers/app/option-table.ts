@@ -111,6 +111,7 @@ const URLS = [
     'http://a b/',
   ),
   ['https://user:secret@a.test/', '"https://***@a.test/"'],
+  ['https://:secret@a.test/', '"https://***@a.test/"'],
   ['https://user@a.test/', '"https://***@a.test/"'],
 ] as const
 
