@@ -275,10 +275,15 @@ test('what is not guarded, and the mock user, outlive every token', async (t) =>
   }
 })
 
-for (const expected of ['200', '401 ERR_AUTH_TOKEN_INVALID']) {
+for (const [expected, stop] of [
+  ['200', holdTime],
+  ['401 ERR_AUTH_TOKEN_INVALID', holdTime],
+  // The wall clock alone.
+  ['401 ERR_AUTH_TOKEN_INVALID', (t, options) => t.mock.timers.enable(options)],
+] satisfies [string, typeof holdTime][]) {
   test(`an opaque token without an end is asked about again during a body: ${expected}`, async (t) => {
     const told = heard(t, 'decision')
-    holdTime(t, { apis: ['Date'], now: Date.now() })
+    stop(t, { apis: ['Date'], now: Date.now() })
     let isGood = true
     const opaqueToken = t.mock.fn(async () =>
       isGood ? { sub: 'machine', iss: authority.issuer, aud: authority.audience } : null,
