@@ -22,7 +22,10 @@ const PLAIN_TENANTS = 'tenants is plain http beyond loopback'
 const NO_ISSUER = 'issuer is not configured'
 const NO_AUDIENCE = 'audience is not configured'
 const BOUND = 'confirmation is ignored: a token that is bound to its sender'
+const PROOFS = 'proofSeen is not configured: DPoP proofs are remembered by this service alone'
 const SUPERUSER = 'superuserResource without tenants'
+
+const publicUrl = 'https://api.test'
 
 const TABLE: readonly (readonly [name: string, options: AuthOptions, warnings: string[]])[] = [
   ['a full configuration', QUIET, []],
@@ -73,6 +76,7 @@ const TABLE: readonly (readonly [name: string, options: AuthOptions, warnings: s
   ['keys in code, and a URL', { ...QUIET, publicKeysUrl: 'http://a.test/', publicKeys }, []],
   ['no issuer', { publicKeysUrl, audience }, [NO_ISSUER]],
   ['no audience', { publicKeysUrl, issuer }, [NO_AUDIENCE]],
+  ['an address for each tenant', { publicKeysUrl, issuer, resource: `${publicUrl}/:tenant` }, []],
   ['plain http for the keys', { ...QUIET, publicKeysUrl: 'http://a.test/' }, [PLAIN_KEYS]],
   ['HTTP in capitals', { ...QUIET, publicKeysUrl: 'HTTP://A.TEST/' }, [PLAIN_KEYS]],
   ['plain http to 127.0.0.1', { ...QUIET, publicKeysUrl: 'http://127.0.0.1/' }, []],
@@ -90,6 +94,13 @@ const TABLE: readonly (readonly [name: string, options: AuthOptions, warnings: s
   ['plain http for tenants on loopback', { ...QUIET, tenants: 'http://localhost/' }, []],
   ['bound tokens refused', { ...QUIET, confirmation: 'refuse' }, []],
   ['bound tokens accepted', { ...QUIET, confirmation: 'ignore' }, [BOUND]],
+  ['bound tokens proved', { ...QUIET, confirmation: 'check', publicUrl }, [PROOFS]],
+  ['bound tokens required', { ...QUIET, confirmation: 'require', publicUrl }, [PROOFS]],
+  [
+    'bound tokens proved for all processes',
+    { ...QUIET, confirmation: 'check', publicUrl, proofSeen: () => true },
+    [],
+  ],
   ['a superuser without tenants', { ...QUIET, superuserResource: 'a:b' }, [SUPERUSER]],
   ['a superuser with tenants', { ...QUIET, superuserResource: 'a:b', tenants: ['a'] }, []],
 ]

@@ -58,6 +58,7 @@ const SECRETS = [
   ['https://user:hun?ter2@a.test/', 'https://***'],
   ['https://user:hun#ter2@a.test/', 'https://***'],
   ['https://user:hunter2%40a.test/', 'https://***@a.test/'],
+  ['https://user:hunter2\uff20a.test/', 'https://***@a.test/'],
   ['https:/user:hunter2@a.test/', 'https:/***@a.test/'],
   ['https:\\\\user:hunter2@a.test/', 'https:\\\\***@a.test/'],
   [' https://user:hunter2@a.test/', ' https://***@a.test/'],
