@@ -164,16 +164,19 @@ test('A document that is written before ready is described too', async (t) => {
   let paths = {}
   app.addHook('onReady', async () => {
     const get = { responses: {} }
-    paths = app.authService.openapi({ paths: { '/open': { get }, '/closed': { get } } }).paths
+    const written = { '/open': { get }, '/guests': { get }, '/closed': { get } }
+    paths = app.authService.openapi({ paths: written }).paths
   })
   await app.register(tenantAuth, trusting())
   app.get('/open', { config: { noauth: true } }, handler)
+  app.get('/guests', { config: { guests: true } }, handler)
   app.get('/closed', handler)
   await app.ready()
   assert.deepEqual(
     Object.entries(paths).map(([path, item]) => [path, Object(item).get.security]),
     [
       ['/open', []],
+      ['/guests', [{ bearerAuth: [] }, {}]],
       ['/closed', [{ bearerAuth: [] }]],
     ],
   )

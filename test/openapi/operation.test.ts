@@ -25,6 +25,7 @@ const CASES: readonly [when: string, particulars: Particulars, answers: string][
   ['receives its authorization', { config: { authorization: true } }, '200 401 403 503'],
   ['has a tenant in its path', { url: '/:tenant' }, '200 400 401 403 503'],
   ['has a tenant in its query', { config: tenant }, '200 400 401 403 503'],
+  ['is for guests of a tenant', { url: '/:tenant', config: { guests: true } }, '200 400 401 503'],
   ['may have a tenant', { config: { tenant: 'optional' } }, '200 400 401 403 503'],
   [
     'has a tenant, and it is known which exist',
