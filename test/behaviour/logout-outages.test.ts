@@ -4,6 +4,7 @@ import { test } from 'node:test'
 import { denyList } from '../../lib/entrypoints/revocation/index.ts'
 import type { AuthOptions } from '../../lib/index.ts'
 import { heard } from '../helpers/app/heard.ts'
+import { logLines } from '../helpers/app/log-lines.ts'
 import { logoutApp, logoutToken } from '../helpers/app/logout-app.ts'
 import { until } from '../helpers/processes/until.ts'
 import { portOf } from '../helpers/servers/asked-server.ts'
@@ -35,13 +36,16 @@ for (const [what, auth] of OUTAGES) {
     t.after(() => server.close())
     await server.fail('status 500')
     const options = auth(server.url)
-    const { logOut } = await logoutApp(t, { auth: options })
+    const { logger, lines } = logLines()
+    const { logOut } = await logoutApp(t, { auth: options, logger })
     const iss = Array.isArray(options.issuers) ? new URL(server.url).origin : ISSUER
     const response = await logOut(logoutToken({ iss }))
     const found = [response.statusCode, response.body]
     assert.deepEqual(found, [503, '{"error":"temporarily_unavailable"}'])
     assert.match(String(response.headers['retry-after']), /^[1-9]\d*$/)
     assert.equal(response.headers['cache-control'], 'no-store')
+    const levels = lines('logout refused').map(({ level }) => level)
+    assert.deepEqual(levels, [40])
   })
 }
 
