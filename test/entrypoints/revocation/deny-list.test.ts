@@ -73,6 +73,8 @@ test('an entry without until lasts for maxLifetime, and five minutes more', asyn
   const { pass } = stopClocks(t)
   const list = denyList({ maxLifetime: 7200 })
   await list.add({ sub: 'alice' })
+  // One that says its end has no minutes more, and takes none away.
+  await list.add({ sub: 'alice', until: new Date(START + 2 * HOUR + SECOND) })
   await pass(2 * HOUR + 300 * SECOND - 1, HOUR)
   assert.equal(verdictOf(list), true)
   await pass(1)
