@@ -79,6 +79,7 @@ test('what has ended leaves its room at once', async (t) => {
   for (const sub of ['bob', 'carol', 'dave']) {
     await list.add({ sub, until: inSeconds(5) })
     assert.equal(verdictOf(list), false)
+    assert.equal(verdictOf(list, tokenOf({ sub })), true)
     await pass(2 * SECOND)
     await list.add({ sub, until: inSeconds(3) })
     await pass(3 * SECOND)
