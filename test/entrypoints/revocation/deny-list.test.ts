@@ -36,6 +36,7 @@ const FITS: [what: string, entry: DenyEntry, token: Partial<TokenInfo>, fits: bo
   ['a sub like the jti', { jti: 'alice' }, {}, false],
   ['a name of an object', { sub: '__proto__' }, { sub: '__proto__' }, true],
   ['names that run into each other', { jti: 'a1:b', sid: 'c' }, { jti: 'a', sid: 'b1:c' }, false],
+  ['names that make one text', { jti: 'ab', sid: 'c' }, { jti: 'a', sid: 'bc' }, false],
   ['a jti that the token lacks', { jti: 'token-1' }, { jti: null }, false],
   ['a sid that the token lacks, with its sub', { sid: 's', sub: 'alice' }, { sid: null }, false],
   ['an issuer that the token lacks', { sub: 'alice', issuer: ISSUER_A }, { issuer: null }, false],
