@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { RULES } from '../../../lib/entrypoints/revocation/deny-list-options.ts'
 import { denyList } from '../../../lib/entrypoints/revocation/index.ts'
 import { configError } from '../../helpers/app/config-error.ts'
 
@@ -23,6 +24,14 @@ const GOOD: object[] = [
 test('each option may be left out, and reach its bounds', () => {
   assert.equal(typeof make(), 'function')
   for (const options of GOOD) assert.equal(typeof make(options), 'function')
+})
+
+test('the defaults are those that the reference has', () => {
+  const { interval, maxStale, whenStale, maxLifetime, maxEntries, maxBytes } = RULES
+  assert.deepEqual(
+    [interval, maxStale, whenStale, maxLifetime, maxEntries, maxBytes].map((rule) => rule.default),
+    [1, 60, 'refuse', 86_400, 100_000, 67_108_864],
+  )
 })
 
 const NO_NUMBERS = [undefined, null, '5', Number.NaN, Number.POSITIVE_INFINITY, -1, 0, [5]]
