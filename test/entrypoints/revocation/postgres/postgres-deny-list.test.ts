@@ -212,10 +212,13 @@ describe('a deny list in PostgreSQL', () => {
     const insert = `INSERT INTO ${TABLE} (jti, until) VALUES ($1, now() - $2::interval)`
     await embedded.db.query(insert, ['yesterday', '23 hours'])
     await embedded.db.query(insert, ['before', '25 hours'])
+    const endless = `INSERT INTO ${TABLE} (jti, added_at) VALUES ($1, now() - $2::interval)`
+    await embedded.db.query(endless, ['for some reader', '25 days'])
+    await embedded.db.query(endless, ['for no reader', '26 days'])
     assert.deepEqual((await read(table)).names, ['yesterday'])
     await source().append({ jti: 'now', until: END })
     const { rows } = await embedded.db.query(`SELECT jti FROM ${TABLE} ORDER BY jti`)
-    assert.deepEqual(rows, [{ jti: 'now' }, { jti: 'yesterday' }])
+    assert.deepEqual(rows, [{ jti: 'for some reader' }, { jti: 'now' }, { jti: 'yesterday' }])
   })
 
   it('a server whose clock is days ahead neither hides nor deletes what has not ended', async () => {
