@@ -89,6 +89,7 @@ const REFUSED: [what: string, token: () => string][] = [
     'HS256 in its header and an RSA signature',
     () => forge(RSA, { header: { alg: 'HS256' }, payload: claims() }),
   ],
+  ['HS384, which is not allowed', () => signed(claims(), { alg: 'HS384' }, { hash: 'sha384' })],
   ['HS512, which is not allowed', () => signed(claims(), { alg: 'HS512' }, { hash: 'sha512' })],
   ['HS384, signed as HS256', () => signed(claims(), { alg: 'HS384' })],
   ['HS256, signed as HS512', () => signed(claims(), { alg: 'HS256' }, { hash: 'sha512' })],
