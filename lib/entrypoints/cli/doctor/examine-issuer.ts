@@ -200,7 +200,7 @@ const FLAWS: Readonly<Record<KeyFlaw, string>> = {
 const SET_CURES: readonly (readonly [reason: RegExp, cure: string])[] = [
   [/discovery document/, 'write its issuer as issuer without public_keys_url, or that jwks_uri'],
   [/too many members/, 'let the server publish the keys that are in use only, 100 at most'],
-  [/set is too costly/, 'let it publish 10 keys on P-521 or 20 on P-384 at most, or use ES256'],
+  [/set is too costly/, 'let it publish 10 keys on P-521 or 21 on P-384 at most, or use ES256'],
   [/0 members/, 'the server has no key yet: make it one that signs'],
 ]
 
