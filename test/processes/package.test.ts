@@ -328,13 +328,16 @@ test('the build names no function each time that one is made', async () => {
     const { default: tenantAuth } = await import('fastify-tenant-auth')
     const app = Fastify()
     await app.register(tenantAuth, { devMode: true, checks: { own: async () => true } })
-    app.get('/', { config: { check: 'own' } }, async () => 'ok')
+    app.get('/', { config: { check: 'own', authorization: true } }, async (request) => {
+      // Its class uses its own name, which bundlers change.
+      return request.authorization.constructor.name
+    })
     await app.ready()
     count = 0
-    const { statusCode } = await app.inject('/')
-    console.log(JSON.stringify({ statusCode, count }))`,
+    const { body } = await app.inject('/')
+    console.log(JSON.stringify({ body, count }))`,
   )
-  assert.deepEqual(found, { statusCode: 200, count: 0 })
+  assert.deepEqual(found, { body: 'Authorization', count: 0 })
 })
 
 test('without the optional package one entry point alone cannot be imported, and says what it lacks', async () => {
