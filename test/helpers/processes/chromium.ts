@@ -1,18 +1,21 @@
 import { existsSync } from 'node:fs'
 
-/** Where Debian's chromium is. */
-const PATH = '/usr/bin/chromium'
+/** Where Debian has it. The one without windows costs half as much. */
+const PATHS = ['/usr/bin/chromium-headless-shell', '/usr/bin/chromium']
+
+const executablePath = PATHS.find((path) => existsSync(path)) ?? ''
 
 /** For `skip`: why there is no browser here, or false. */
-export const noChromium = existsSync(PATH)
-  ? false
-  : `no browser at ${PATH}; apt-get install chromium`
+export const noChromium =
+  executablePath === ''
+    ? `no browser at ${PATHS.join(' or ')}; apt-get install chromium-headless-shell`
+    : false
 
 /**
  * For playwright's `launch`. No sandbox, because tests may run as root, and no network of its own.
  */
 export const chromiumOptions = {
-  executablePath: PATH,
+  executablePath,
   args: [
     '--no-sandbox',
     '--disable-gpu',
