@@ -4,6 +4,7 @@ import {
   ERR_AUTH_TENANT_SUSPENDED,
   ERR_AUTH_TENANT_UNKNOWN,
   ERR_AUTH_TOKEN_MISSING,
+  type StepUp,
 } from '../errors.ts'
 import { changedIssuerRefusal, MOST_TURNS } from '../identity/authentication/jwt-verifier.ts'
 import { Membership, type Principal } from '../identity/authorization/principal.ts'
@@ -138,7 +139,7 @@ function decideInState(
     }
   }
   // The login is judged last, so that nobody logs in again and is refused still.
-  return stepUp === null ? membership : (loginRefusal(context) ?? membership) // 401
+  return stepUp === null ? membership : (loginRefusal(stepUp, context) ?? membership) // 401
 }
 
 /**
@@ -225,9 +226,7 @@ function resourceRefusal(
 }
 
 /** Undefined: the login is what the route wants. Judged each time, of superusers too. */
-export function loginRefusal({ principal, policy }: Deciding): AuthError | undefined {
-  const { stepUp } = policy
-  if (stepUp === null) return undefined
+export function loginRefusal(stepUp: StepUp, { principal }: Deciding): AuthError | undefined {
   return withoutStack(() =>
     principal === null
       ? new ERR_AUTH_TOKEN_MISSING('a guest has no login')

@@ -229,7 +229,7 @@ export function endRefusal(context: Deciding, countsAge = false): AuthError | un
     const denied = denialRefusal(rules.denies, sub, tokenInfo(names, lifetime, isOpaque))
     if (denied !== undefined) return denied
   }
-  return policy.stepUp === null ? undefined : loginRefusal(context)
+  return policy.stepUp === null ? undefined : loginRefusal(policy.stepUp, context)
 }
 
 /** A failure of the guard itself closes the route. It is no 500, which a caller could cause. */

@@ -88,7 +88,9 @@ test('problems of early routes are told with the names of the routes', async (t)
   await app.register(tenantAuth, trusting())
   await app.ready()
   assert.deepEqual(lines('are wrong')[0]?.['routes'], ['GET /x: requireAny looks like require'])
-  await app.inject({ url: '/x', headers: await as() })
+  const { headers } = await app.inject({ url: '/x', headers: await as() })
+  // Nobody can get what would open it, so no scope is named.
+  assert.equal(headers['www-authenticate'], 'Bearer realm="api", error="insufficient_scope"')
   assert.equal(
     lines('request refused')[0]?.['reason'],
     'the route is closed: it was wrong at boot, or unknown',

@@ -167,6 +167,11 @@ const TENANTS: readonly Row[] = [
     options: { tenants: ['other'] },
   },
   {
+    reason: 'the tenant is suspended',
+    code: 'ERR_AUTH_TENANT_SUSPENDED',
+    options: { tenants: { ids: ['acme'], suspended: ['acme'] } },
+  },
+  {
     reason: 'no tenant list can be had',
     code: 'ERR_AUTH_TENANTS_UNAVAILABLE',
     options: { tenants: 'http://127.0.0.1:1/tenants' },

@@ -36,7 +36,7 @@ function watch(app: FastifyInstance): Seen[] {
       assert.deepEqual([authorization.tenant, [...authorization.tenants]], [null, TENANTS])
     }
     const sub = authorization?.userInfo.sub ?? null
-    seen.push([hook, refusal?.error.code ?? null, sub, refusal?.tenant ?? null])
+    seen.push([hook, refusal?.error.code ?? null, sub, refusal === null ? null : refusal.tenant])
     assert.equal(refusal !== null && authorizationOf(request) !== null, false)
   }
   app.addHook('onError', async (request) => look('onError', request))
