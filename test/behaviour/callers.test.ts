@@ -357,6 +357,19 @@ for (const tokenCacheSize of [10, 0]) {
   })
 }
 
+test('two tokens that end at once have a signal each: the revocation of one ends only its own', async (t) => {
+  const revoked = denyList()
+  const { service } = await start(t, { isRevoked: revoked })
+  const exp = Math.floor(Date.now() / 1000) + 600
+  const signalOf = async (sub: string) => {
+    const given = { token: await tokenOf(RIGHTS, { sub, exp }), tenant: 'lazy-raccoon' }
+    return (await service.authenticate(given)).signal
+  }
+  const [ofAlice, ofBob] = [await signalOf('alice'), await signalOf('bob')]
+  await revoked.add({ sub: 'bob', issuer: authority.issuer })
+  assert.deepEqual([ofAlice.aborted, ofBob.aborted], [false, true])
+})
+
 test('a user who was a superuser has a signal of its own, which ends with its tenant', async (t) => {
   let rights: Record<string, string[]> = { '*': ['root:all'] }
   let state: TenantState = true
