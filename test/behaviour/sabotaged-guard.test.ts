@@ -107,7 +107,7 @@ const SABOTAGES: readonly [
   ],
   [
     'the login that is wanted',
-    [['guard/decide.ts', '(loginRefusal(context) ?? membership)', 'membership']],
+    [['guard/decide.ts', '(loginRefusal(stepUp, context) ?? membership)', 'membership']],
     [/^GET +\/account +stale +401 ERR_AUTH_STEP_UP_REQUIRED +204, the handler would have run$/m],
   ],
   [
