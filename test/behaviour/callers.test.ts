@@ -36,6 +36,7 @@ function callsOf(service: AuthService) {
     } catch (error) {
       if (error instanceof errors.AuthError) return `${error.statusCode} ${error.code}`
       assert.ok(error instanceof TypeError, `neither of ours nor a TypeError: ${error}`)
+      assert.match(error.message, /^authenticate\(\) (?:takes|is called)/)
       return 'TypeError'
     }
   }
@@ -245,11 +246,38 @@ for (const [confirmation, expected] of [
 }
 
 test('in dev mode it is the mock user, and the token is not read', async (t) => {
-  const { call } = await start(t, { devMode: true })
+  const { call, service, app } = await start(t, { devMode: true })
   assert.equal(await call({ token: 'anything', tenant: 'test-tenant' }), 'admitted test-tenant')
   assert.equal(await call({ token: '' }), 'admitted null')
   assert.equal(await call({ token: '', tenant: 'other' }), '403 ERR_AUTH_TENANT_FORBIDDEN')
   assert.equal(await call({ token: 7 }), 'TypeError')
+  const { signal } = await service.authenticate({ token: '' })
+  assert.equal(signal.aborted, false)
+  await app.close()
+  assert.equal(signal.reason.code, 'ERR_AUTH_KEYS_UNAVAILABLE')
+})
+
+test('what is set as onabort may be null, and what was set before hears the end still', async (t) => {
+  const { service, app } = await start(t)
+  const { signal } = await service.authenticate({ token })
+  let heard = 0
+  signal.onabort = () => heard++
+  signal.onabort = null
+  await app.close()
+  assert.equal(heard, 1)
+})
+
+test('it is decided once, admitted or refused, where nothing changes meanwhile', async (t) => {
+  let asked = 0
+  const isRevoked = () => {
+    asked++
+    return false
+  }
+  const { call } = await start(t, { isRevoked })
+  assert.equal(await call({ token }), 'admitted null')
+  assert.equal(asked, 1)
+  assert.equal(await call({ token, tenant: 'other' }), '403 ERR_AUTH_TENANT_FORBIDDEN')
+  assert.equal(asked, 2)
 })
 
 test('the signal ends with the token, its revocation, its tenant and the service, for its reason', async (t) => {
