@@ -65,7 +65,7 @@ async function start(
   sign({})
   const { issuer, url } = server
   const ask = introspection({ issuer, ...(withUrl && { url }), signed: true, ...CLIENT })
-  return { server, sign, ask }
+  return { server, sign, ask, keys: [jwk, rsa] }
 }
 
 for (const withUrl of [false, true]) {
@@ -86,6 +86,24 @@ test('if the metadata name no algorithms for answers, RS256 is the one', async (
   assert.deepEqual(await ask(TOKEN), { sub: 'alice', iss: server.issuer })
   sign({})
   await assert.rejects(ask(TOKEN), NO_ANSWER)
+})
+
+test('the content type of a signed answer may have parameters', async (t) => {
+  const { server, sign, ask } = await start(t)
+  sign({ contentType: `${TYPE}; charset=utf-8` })
+  assert.deepEqual(await ask(TOKEN), { sub: 'alice', iss: server.issuer })
+})
+
+test('keys in an answer that is no 200 are none', async (t) => {
+  const { server, ask, keys } = await start(t)
+  const good = server.elsewhere
+  server.elsewhere = (response, path) => {
+    if (path === '/jwks') json(response, { keys }, 500)
+    else good?.(response, path)
+  }
+  await assert.rejects(ask(TOKEN), NO_ANSWER)
+  server.elsewhere = good
+  assert.deepEqual(await ask(TOKEN), { sub: 'alice', iss: server.issuer })
 })
 
 test('members of a key that say nothing do not matter', async (t) => {

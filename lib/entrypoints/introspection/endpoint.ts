@@ -179,8 +179,9 @@ function endpointOf(
   }
 }
 
+/** As the library reads it. */
 function isSigned({ headers }: Response): boolean {
-  return headers.get('content-type')?.split(';')[0]?.trim().toLowerCase() === SIGNED
+  return headers.get('content-type')?.split(';')[0] === SIGNED
 }
 
 /**

@@ -27,7 +27,7 @@ test('a body of the most bytes is read, one of a byte more is no answer', async 
   await assert.rejects(fetch(server.url, GET), { ...NO_ANSWER, message })
 })
 
-test('why there is no answer is told in words of ours', async () => {
+test('the reason for no answer is in words of ours', async () => {
   const server = await askedServer((request) => request.socket.destroy())
   const message = 'the server gave no whole answer: no answer (UND_ERR_SOCKET)'
   await assert.rejects(new Exchanges().fetch(server.url, GET), { ...NO_ANSWER, message })

@@ -266,6 +266,7 @@ test('a token that alone is answered with 401 costs the others nothing', async (
 /** Answers that decide nothing. */
 const ODD: readonly [what: string, answer: NonNullable<IntrospectionServer['answer']>][] = [
   ['500', (response) => json(response, {}, 500)],
+  ['500 that blames the client', (response) => json(response, { error: 'invalid_client' }, 500)],
   ['400 of another kind', (response) => json(response, { error: 'invalid_request' }, 400)],
   ['400 that is a list', (response) => json(response, [], 400)],
   ['400 that is no JSON', (response) => response.writeHead(400).end('no')],
@@ -294,6 +295,8 @@ for (const [what, answer] of ODD) {
       server.answer = undefined
       assert.deepEqual(await ask(TOKEN), { ...ALICE, iss: server.issuer })
     }
+    const isReal = server.asked.map(({ token }) => token === TOKEN)
+    assert.deepEqual(isReal, [false, false, true, true, true], 'nothing is proved again')
     assert.deepEqual(logged, [])
   })
 }
@@ -332,7 +335,7 @@ test('a redirect is not followed', async (t) => {
   assert.equal(server.paths.includes('/elsewhere'), false)
 })
 
-test('the status of a refusal is told, though its body is no JSON', async (t) => {
+test('the status of a refusal is reported, though its body is no JSON', async (t) => {
   const { server, ask } = await start(t)
   await ask(TOKEN)
   server.answer = (response) => response.writeHead(400).end('<html>')
@@ -452,4 +455,22 @@ test('a token that alone is answered with 403 costs the others nothing', async (
   for (const _ of [1, 2]) await assert.rejects(ask('../../cursed'), failure('BUSY'))
   assert.deepEqual(await ask(TOKEN), { ...ALICE, iss: server.issuer })
   assert.deepEqual(logged, [])
+})
+
+test('an answer of 403 that comes while the endpoint is left alone makes no further question', async (t) => {
+  holdTime(t, { apis: ['Date'], now: Date.now() })
+  const { server, ask } = await start(t)
+  await ask(TOKEN)
+  let answerLate = () => {}
+  server.answer = (response, { token }) => {
+    if (token === 'late') answerLate = () => json(response, {}, 403)
+    else json(response, {}, 403)
+  }
+  const late = assert.rejects(ask('late'), failure('BUSY'))
+  await until(() => server.asked.at(-1)?.token === 'late')
+  await assert.rejects(ask(TOKEN), failure('BUSY'))
+  const { length } = server.asked
+  answerLate()
+  await late
+  assert.equal(server.asked.length, length)
 })
