@@ -72,7 +72,7 @@ type OpaqueFailureCode = keyof typeof MESSAGES
 export class OpaqueFailure extends Error {
   readonly code: OpaqueFailureCode
 
-  /** @param reason told if it is in words of ours */
+  /** @param reason part of the message if it is in words of ours */
   constructor(code: OpaqueFailureCode, reason?: unknown) {
     super(isThrown(reason, Unusable) ? `${MESSAGES[code]}: ${reason.message}` : MESSAGES[code])
     this.code = code

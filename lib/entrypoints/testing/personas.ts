@@ -216,7 +216,7 @@ export function personaHeaders(
     }
     const held = await resourcesOf?.({ issuer: iss, sub: subject })
     if (resourcesOf !== undefined && !includesAll(held, resources)) {
-      throw new Error('probe: resourcesOf does not tell what grant was given')
+      throw new Error('probe: resourcesOf does not return what grant was given')
     }
     return token
   }

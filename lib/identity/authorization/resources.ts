@@ -21,7 +21,7 @@ export interface TokenUser {
 }
 
 /**
- * Tells what a user may do, in the shape of the claim `resources`; `null`: the user is not known,
+ * The rights of a user, in the shape of the claim `resources`; `null`: the user is not known,
  * and has no rights.
  *
  * @throws anything if that is not known now, which is answered with 503

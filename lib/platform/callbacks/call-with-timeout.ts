@@ -83,7 +83,7 @@ export function unusable(problem?: unknown): CallbackFailure {
   return { kind, reason: `${NO_ANSWER}: ${problem.message}` }
 }
 
-/** For an answer that is needed at once: a promise is none, and may tell why when it rejects. */
+/** For an answer that is needed at once: a promise is none, and may say why when it rejects. */
 export function reportRejection(answer: unknown, report: ReportFailure | undefined): void {
   const isPromise = answer instanceof Promise
   const reported = (error: unknown): void => report?.(thrown(error))

@@ -113,7 +113,7 @@ let asking: Promise<unknown> = Promise.resolve()
  * the name servers do not have, such as those of a hosts file, and one at a time. Whoever waits for
  * that waits no longer than its signal.
  *
- * @throws the error of the look-up, by whose code it is told
+ * @throws the error of the look-up, whose code names the reason
  */
 export async function lookUp(name: string, signal: AbortSignal): Promise<LookupAddress[]> {
   if (isLoopback(name)) return askMachine(name)
@@ -175,7 +175,7 @@ const SPECIAL_IPV4: readonly (readonly [net: string, prefix: number])[] = [
   ['161.26.0.0', 16], // services of IBM's cloud for its own machines
   ['166.8.0.0', 14], // the same
   ['168.63.129.16', 32], // the host of a machine in Azure
-  ['169.254.0.0', 16], // link-local, where clouds tell their machines' credentials
+  ['169.254.0.0', 16], // link-local, where clouds keep their machines' credentials
   ['172.16.0.0', 12], // private
   ['192.0.0.0', 24], // protocol assignments
   ['192.0.2.0', 24], // documentation

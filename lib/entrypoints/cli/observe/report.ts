@@ -139,7 +139,7 @@ export function observedMatrix(
 /**
  * A matrix that lacks something of a guard would be a matrix of another application.
  *
- * @throws CommandFailure if a guard does not tell all that it has
+ * @throws CommandFailure if a guard does not report all that it has
  */
 function throwUnknown(reports: readonly PolicyReport[]): void {
   if (reports.some(({ isForeign }) => isForeign)) {
