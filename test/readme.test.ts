@@ -198,7 +198,7 @@ function defaultOf(name: OptionName): string {
   const value: unknown = Options.properties[name]['default']
   if (typeof value === 'boolean') return value ? '`yes`' : '`no`'
   if (typeof value === 'string' || typeof value === 'number') return `\`${value}\``
-  return DEFAULTS_IN_WORDS[name] ?? 'not told'
+  return DEFAULTS_IN_WORDS[name] ?? 'unknown'
 }
 
 function iniKeyOf(name: OptionName): string {
@@ -213,13 +213,13 @@ function iniKeyOf(name: OptionName): string {
 }
 
 test('the list of options is the schema: names, INI keys and defaults, each with its meaning', () => {
-  const told = listItems(guide('reference/options'))
+  const documented = listItems(guide('reference/options'))
     .filter((item) => / default /.test(item))
     .map((item) => /^(`\w+` \(.+, default .+?\)): \S/.exec(item)?.[1] ?? item)
   const options = namesOf(Options.properties).map(
     (name) => `\`${name}\` (${iniKeyOf(name)}, default ${defaultOf(name)})`,
   )
-  assert.deepEqual(told.sort(), options.sort())
+  assert.deepEqual(documented.sort(), options.sort())
 })
 
 const REQUEST_ERRORS = [
@@ -252,7 +252,7 @@ test('the list of errors is the classes of lib/errors.ts: code, status and chall
   const headersOf = async (error: (typeof REQUEST_ERRORS)[number]) =>
     (await app.inject(`/${REQUEST_ERRORS.indexOf(error)}`)).headers
   const items = listItems(guide('reference/errors'), 'The list')
-  const told = items.map((item) => {
+  const documented = items.map((item) => {
     const [, code, status] = /^`(\w+)` \((\w+)\): \S/.exec(item) ?? []
     const [, challenge = ''] = /Challenge: `(.+)`$/.exec(item) ?? []
     return [code, status, challenge]
@@ -264,7 +264,7 @@ test('the list of errors is the classes of lib/errors.ts: code, status and chall
     }),
   )
   const atBoot = BOOT_ERRORS.map(({ code }) => [code, 'boot', ''])
-  assert.deepEqual(told, [...ofRequests, ...atBoot])
+  assert.deepEqual(documented, [...ofRequests, ...atBoot])
   assert.deepEqual(
     [...REQUEST_ERRORS, ...BOOT_ERRORS].map(({ code }) => code).sort(),
     Object.keys(errors)
@@ -306,10 +306,14 @@ test('the list of declarations has every key, and every word that a key may have
     reference: listItems(guide('reference/routes'), 'What is declared'),
   }
   for (const [name, items] of Object.entries(lists)) {
-    const told = items.flatMap((item) => /^`(\w+: [^`]+)`(?:$|\.|,)/.exec(item)?.[1] ?? [])
-    assert.deepEqual([...new Set(told.map((each) => each.split(':')[0]))], Object.keys(keys), name)
+    const documented = items.flatMap((item) => /^`(\w+: [^`]+)`(?:$|\.|,)/.exec(item)?.[1] ?? [])
+    assert.deepEqual(
+      [...new Set(documented.map((each) => each.split(':')[0]))],
+      Object.keys(keys),
+      name,
+    )
     for (const word of ["tenant: 'required'", "tenant: 'optional'"]) {
-      assert.ok(told.includes(word), word)
+      assert.ok(documented.includes(word), word)
     }
   }
 })
@@ -396,8 +400,8 @@ test('npm test and test:rest run every check, except those that CONTRIBUTING.md 
   ]
   const checked = [...run('test'), ...run('test:rest')]
   const others = Object.keys(scripts).filter((name) => !checked.includes(name))
-  const told = [...HELP, ...LONGER_CHECKS].filter((name) => name !== 'test:rest')
-  assert.deepEqual(others.sort(), told.sort())
+  const named = [...HELP, ...LONGER_CHECKS].filter((name) => name !== 'test:rest')
+  assert.deepEqual(others.sort(), named.sort())
 })
 
 test('each test file is run once, by npm test, test:rest or test:e2e, and .ci/run runs all', () => {
@@ -441,11 +445,11 @@ test('each test file is run once, by npm test, test:rest or test:e2e, and .ci/ru
 })
 
 test('CONTRIBUTING.md names each command that a contributor gives', () => {
-  const told = listItems(CONTRIBUTING, 'The commands')
+  const documented = listItems(CONTRIBUTING, 'The commands')
   for (const name of [...HELP, ...LONGER_CHECKS].filter((each) => each !== 'prepack')) {
     const command = new RegExp(`^[^:]*\`npm (?:run |ci && npm )?${name}\\b`)
     assert.ok(
-      told.some((item) => command.test(item)),
+      documented.some((item) => command.test(item)),
       name,
     )
   }

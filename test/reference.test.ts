@@ -49,7 +49,7 @@ const LISTS: readonly [page: string, heading: string, ...interfaces: string[]][]
   [AUTHORIZATION, 'What authenticate takes', 'Credentials'],
   [AUTHORIZATION, 'What actAs takes', 'InternalUser'],
   [AUTHORIZATION, 'What forget takes', 'Invalidation'],
-  [AUTHORIZATION, 'What isRevoked is told', 'TokenNames', 'TokenInfo'],
+  [AUTHORIZATION, 'What isRevoked receives', 'TokenNames', 'TokenInfo'],
   ['reference/routes', 'An entry of routes', 'ListedRoute'],
   [
     INTROSPECTION,
@@ -88,18 +88,18 @@ for (const [page, heading, ...interfaces] of LISTS) {
     assert.deepEqual(named(page, heading).sort(), members.map(([name]) => name).sort())
     const items = listItems(guide(page), heading)
     for (const [name, { fallback }] of members.filter(([, { fallback }]) => fallback)) {
-      const told = `\`${name}\` (default \`${fallback?.replaceAll('`', '')}\`)`
+      const expected = `\`${name}\` (default \`${fallback?.replaceAll('`', '')}\`)`
       assert.ok(
-        items.some((item) => item.includes(told)),
-        told,
+        items.some((item) => item.includes(expected)),
+        expected,
       )
     }
     const options = interfaces.filter((name) => /Options$|OfClient$/.test(name))
     for (const [name, { isOptional }] of options.flatMap((of) => [...membersOf(of)])) {
-      const told = `\`${name}\` (${isOptional ? 'default ' : 'required)'}`
+      const expected = `\`${name}\` (${isOptional ? 'default ' : 'required)'}`
       assert.ok(
-        items.some((item) => item.startsWith(told)),
-        told,
+        items.some((item) => item.startsWith(expected)),
+        expected,
       )
     }
   })
@@ -216,12 +216,12 @@ test('the page of options says what a value of each must be, and each member of 
   const words = Object.entries(Options.properties).map(
     ([name, schema]) => [name, expectedOf(schema)] as const,
   )
-  const told = listItems(page, 'What a value must be').flatMap((item) => {
+  const listed = listItems(page, 'What a value must be').flatMap((item) => {
     const [, expected = '', names = ''] = /^(.*?): ((?:`\w+`(?:, )?)+)$/.exec(item) ?? []
     return [...names.matchAll(/\w+/g)].map(([name]) => [name, plain(expected)] as const)
   })
-  assert.deepEqual(new Map(told), new Map(words))
-  assert.equal(told.length, words.length)
+  assert.deepEqual(new Map(listed), new Map(words))
+  assert.equal(listed.length, words.length)
   const members = Object.entries(Rules.properties)
   assert.deepEqual(
     named(OPTIONS, 'An entry of issuers'),
@@ -250,8 +250,8 @@ test('the list of flags of each command is that of its --help, and so are the ex
   )
   for (const { name, help } of COMMANDS) {
     const flags = [...help.matchAll(/^ {2}(--[\w-]+(?: [A-Z][A-Z=,]*)?)/gm)].map(([, flag]) => flag)
-    const told = listItems(page, name).map((item) => /^`([^`]+)`: \S/.exec(item)?.[1])
-    assert.deepEqual(told.sort(), flags.sort(), name)
+    const listed = listItems(page, name).map((item) => /^`([^`]+)`: \S/.exec(item)?.[1])
+    assert.deepEqual(listed.sort(), flags.sort(), name)
     assert.match(help, /Exit codes: 0 .*\s1 .*\s2 a wrong command line/s)
   }
 })
@@ -259,8 +259,8 @@ test('the list of flags of each command is that of its --help, and so are the ex
 test('each option has one test that is named for it, and that speaks of it', () => {
   const page = guide('reference/options')
   const items = listItems(page, 'The test of each')
-  const told = items.flatMap((item) => [...item.matchAll(/`(\w+)`/g)].map(([, name]) => name))
-  assert.deepEqual(told.sort(), [...namesOf(Options.properties)].sort())
+  const listed = items.flatMap((item) => [...item.matchAll(/`(\w+)`/g)].map(([, name]) => name))
+  assert.deepEqual(listed.sort(), [...namesOf(Options.properties)].sort())
   assert.equal(linkTargets(sectionOf(page, 'The test of each')).length, items.length)
   for (const item of items) {
     const [target = ''] = linkTargets(item)

@@ -23,12 +23,12 @@ test('what is supported is what package.json says', () => {
   const [oldest, newest] = ['oldest', 'newest'].map(
     (which) => /@~(\d+\.\d+)/.exec(devDependencies[`typescript-${which}`])?.[1],
   )
-  const told = text.replaceAll(/\s+/g, ' ')
+  const plain = text.replaceAll(/\s+/g, ' ')
   for (const each of [
     `| ${version.split('.')[0]}.x |`,
     `Node \`${engines.node}\` with Fastify \`${peerDependencies.fastify}\``,
     `TypeScript ${oldest} to ${newest}`,
   ]) {
-    assert.ok(told.includes(each), each)
+    assert.ok(plain.includes(each), each)
   }
 })

@@ -18,14 +18,14 @@ function subjects(headings: readonly string[]): string[] {
     )
 }
 
-const told = subjects(sections)
+const listed = subjects(sections)
 const code = new SourceTexts('lib', (name) => !name.startsWith('entrypoints/cli'))
 
 /**
  * The page has it as the source does. Where the page lets an error, a kind of key or another reason
  * differ, any will do.
  */
-function isTold(reason: string, texts: readonly string[]): boolean {
+function isListed(reason: string, texts: readonly string[]): boolean {
   return texts.some(
     (text) => text === reason || (MAY_DIFFER.test(text) && matches(reason, text.split(PUT_IN))),
   )
@@ -60,7 +60,7 @@ function bodyReasons(): string[] {
 for (const [what, reasons, atLeast] of REASONS) {
   test(`each reason of ${what} has a cure`, () => {
     assert.ok(reasons.length >= atLeast, `${reasons.length} are found`)
-    const shown = reasons.filter((reason) => !isTold(reason, told))
+    const shown = reasons.filter((reason) => !isListed(reason, listed))
     assert.deepEqual(shown, [])
   })
 }
@@ -85,7 +85,7 @@ test('each code of our own that stands in brackets behind a reason has a cure', 
       .flatMap((line) => line.match(/\bERR_(?:DENY_LIST|INTROSPECTION)_\w+/g) ?? []),
   )
   assert.ok(codes.size >= 11, `${codes.size} are found`)
-  const shown = [...codes].filter((each) => !told.some((text) => text.includes(`(${each})`)))
+  const shown = [...codes].filter((each) => !listed.some((text) => text.includes(`(${each})`)))
   assert.deepEqual(shown, [])
 })
 
@@ -102,9 +102,9 @@ test('the page names no reason that the code does not have', () => {
     .map((name) => readFileSync(`lib/${name}`, 'utf8'))
     .join('\n')
   const known = REASONS.flatMap(([, reasons]) => reasons)
-  const gone = [...told, ...subjects(atBoot)].filter(
+  const gone = [...listed, ...subjects(atBoot)].filter(
     (text) =>
-      !known.some((reason) => isTold(reason, [text])) &&
+      !known.some((reason) => isListed(reason, [text])) &&
       !text.split(/[…()]|DPoP proof: | failed/).every((part) => sources.includes(part.trim())),
   )
   assert.deepEqual(gone, [])

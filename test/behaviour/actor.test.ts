@@ -27,7 +27,7 @@ function dropAll(claims: Record<string, unknown>): { sub: string } {
   return { sub: 'u' }
 }
 
-test('the actor stays where the application tells the rights', async (t) => {
+test('the actor stays where the application returns the rights', async (t) => {
   const app = await guardedApp(t, { resourcesOf: () => ({ acme: [] }) })
   app.get('/:tenant', { config: { authorization: true } }, async ({ authorization }) => ({
     actor: authorization.actor,

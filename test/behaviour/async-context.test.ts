@@ -25,7 +25,7 @@ const current = () => currentAuthorization()?.userInfo.sub ?? NOBODY
 const ALICE = await authority.headers({ sub: 'alice', resources: { acme: [] } })
 const BOB = await authority.headers({ sub: 'bob', resources: { acme: [] } })
 
-/** Who is told by a stream of three parts, each read when it is asked for. */
+/** A stream of three parts that name the user, each read when it is asked for. */
 async function* parts() {
   for (let i = 0; i < 3; i++) {
     await setImmediate()
@@ -144,7 +144,7 @@ test('a callback of a shared pool runs for who calls it, unless it is bound to i
   assert.deepEqual(seen, ['bob', 'alice'])
 })
 
-/** Where nobody is current. Each tells who is, as text. */
+/** Where nobody is current. Each answers who is, as text. */
 const OUTSIDE: [what: string, request: InjectOptions][] = [
   ['a route with noauth', { url: '/open' }],
   ['a route with noauth, asked with a token', { url: '/open', headers: ALICE }],

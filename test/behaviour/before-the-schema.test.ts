@@ -109,7 +109,7 @@ test('what a hook writes into params and query after the decision changes nothin
   }
 })
 
-test('a refusal at the last gate tells the tenant that was asked for before the validation', async (t) => {
+test('a refusal at the last gate names the tenant that was asked for before the validation', async (t) => {
   const { issuer, audience, publicKeys } = authority
   let isTrusted = true
   const app = bareApp(t)
@@ -135,8 +135,8 @@ test('a refusal at the last gate tells the tenant that was asked for before the 
     payload: {},
   })
   assert.equal(outcome(answer), '401 ERR_AUTH_TOKEN_INVALID')
-  const told = events.map(({ outcome, sub, tenant }) => [outcome, sub, tenant])
-  assert.deepEqual(told, [
+  const reported = events.map(({ outcome, sub, tenant }) => [outcome, sub, tenant])
+  assert.deepEqual(reported, [
     ['admitted', 'test-user', 'lazy-raccoon'],
     ['refused', null, 'test-tenant'],
     ['refused', null, 'lazy-raccoon'],

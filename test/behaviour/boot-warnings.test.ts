@@ -126,8 +126,8 @@ test('one warning gives the number of routes written before the plugin, and the 
   const [message, ...more] = messages(40)
   assert.deepEqual(more, [])
   assert.match(String(message), /4 routes were written before .* await app\.register\(…\)/)
-  const told = ['POST /early', 'GET /child', 'HEAD /child', 'PUT /same-tick']
-  assert.deepEqual(lines('routes were written')[0]?.['routes'], told)
+  const named = ['POST /early', 'GET /child', 'HEAD /child', 'PUT /same-tick']
+  assert.deepEqual(lines('routes were written')[0]?.['routes'], named)
 })
 
 test('of many routes written before the plugin the first ten are named, and all are counted', async (t) => {
@@ -152,8 +152,8 @@ test('of routes written before the plugin, open ones have no other reading, unle
   assert.deepEqual(messages(40), [])
   await early({ noauth: true, tenant: 'optional' })
   await early({ noauth: true, require: 'order:read' })
-  const told = lines('guarded in the stricter reading').map(({ routes }) => routes)
-  assert.deepEqual(told, Array(2).fill(['GET /early', 'HEAD /early']))
+  const named = lines('guarded in the stricter reading').map(({ routes }) => routes)
+  assert.deepEqual(named, Array(2).fill(['GET /early', 'HEAD /early']))
 })
 
 for (const [what, options] of [
@@ -230,7 +230,7 @@ test('an uncovered route that declares nothing, or that it is open, stops no boo
   await app.ready()
 })
 
-test('warnings tell of a route with a line break in its url, and of a hook named like a guard', async (t) => {
+test('warnings name a route with a line break in its url, and one with a hook named like a guard', async (t) => {
   const { logger, lines } = logLines()
   const app = bareApp(t, { logger, exposeHeadRoutes: false })
   app.get('/a\n├── b', handler)

@@ -142,11 +142,11 @@ const WRONG: [what: string, given: unknown][] = [
 
 for (const [what, given] of WRONG) {
   test(`${what} is a TypeError, which is rejected and no decision`, async (t) => {
-    const told = heard(t, 'decision')
+    const events = heard(t, 'decision')
     const { service } = await start(t)
     const answer = service.authenticate(given as Credentials)
     await assert.rejects(answer, TypeError)
-    assert.deepEqual([told, service.stats().decisions.admitted], [[], 0])
+    assert.deepEqual([events, service.stats().decisions.admitted], [[], 0])
   })
 }
 
@@ -183,15 +183,15 @@ test('a suspended tenant refuses, whatever suspendedTenants says, and superusers
   assert.equal(await call({ token: root, tenant: 'a' }), 'admitted a')
 })
 
-test('an event tells each decision with request null, and stats count it', async (t) => {
-  const told = heard(t, 'decision')
+test('an event reports each decision with request null, and stats count it', async (t) => {
+  const events = heard(t, 'decision')
   const { call, service } = await start(t)
   await call({ token, tenant: 'lazy-raccoon', require: 'order:read' })
   await call({ token: 'x', tenant: 'lazy-raccoon' })
   await call({ token: '', tenant: 'a\nb' })
   await call({ token, tenant: 'other' })
   assert.deepEqual(
-    told.map(({ request, outcome, code, sub, tenant, required }) => [
+    events.map(({ request, outcome, code, sub, tenant, required }) => [
       ...[request, outcome, code, sub, tenant, required],
     ]),
     [

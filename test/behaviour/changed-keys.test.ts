@@ -18,8 +18,8 @@ const { kid: _, ...nameless } = forgeKey('ES256', 'none').publicJwk
 
 const AGE = { age: 0, reason: null }
 
-/** Sets that follow each other, and what is told of the change. */
-const CHANGES: readonly [what: string, keys: readonly object[], told: object | undefined][] = [
+/** Sets that follow each other, and what the event says of the change. */
+const CHANGES: readonly [what: string, keys: readonly object[], change: object | undefined][] = [
   ['the same keys', [first.publicJwk], undefined],
   ['one more', [first.publicJwk, second.publicJwk], { added: ['second'], removed: [] }],
   ['another', [second.publicJwk], { added: ['second'], removed: ['first'] }],
@@ -38,8 +38,8 @@ const CHANGES: readonly [what: string, keys: readonly object[], told: object | u
   ],
 ]
 
-for (const [what, keys, told] of CHANGES) {
-  test(`keys that came and went are told by their names: ${what}`, async (t) => {
+for (const [what, keys, change] of CHANGES) {
+  test(`keys that came and went are listed by their names: ${what}`, async (t) => {
     const events = heard(t, 'document')
     let served: readonly object[] = [first.publicJwk]
     const server = await KeyServer.start(() => ({ keys: served }))
@@ -54,7 +54,7 @@ for (const [what, keys, told] of CHANGES) {
     const name = events[0]?.name
     assert.deepEqual(
       changed,
-      told === undefined ? [] : [{ kind: 'keys', name, event: 'changed', ...AGE, ...told }],
+      change === undefined ? [] : [{ kind: 'keys', name, event: 'changed', ...AGE, ...change }],
     )
     assert.equal(changed.every(Object.isFrozen), true)
   })

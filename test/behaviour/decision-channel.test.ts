@@ -27,7 +27,7 @@ const USER = 'test-user'
 const handler = async () => 'x'
 const never = () => new Promise<never>(() => {})
 
-/** What is told of a stranger, with the differences of a case. */
+/** The event of a stranger, with the differences of a case. */
 const STRANGER = {
   outcome: 'refused',
   code: 'ERR_AUTH_TOKEN_MISSING',
@@ -44,7 +44,7 @@ const STRANGER = {
   bound: null,
 } as const
 
-/** What is told of a user who is let through. */
+/** The event of a user who is let through. */
 const ADMITTED = {
   ...STRANGER,
   outcome: 'admitted',
@@ -85,7 +85,7 @@ function without(messages: readonly { readonly request: unknown }[]): object[] {
 }
 
 test('a message has the members of the contract, in one shape, and is immutable but for its request', async (t) => {
-  const told = heard(t, 'decision')
+  const events = heard(t, 'decision')
   const app = await guarded(t)
   let request: unknown
   app.addHook('onResponse', async (each) => {
@@ -97,7 +97,7 @@ test('a message has the members of the contract, in one shape, and is immutable 
   )
   await app.inject({ url: '/acme/any', headers })
   await app.inject('/acme/needs')
-  assert.deepEqual(without(told), [
+  assert.deepEqual(without(events), [
     {
       ...ADMITTED,
       actor: { sub: 'desk', issuer: 'https://d.test' },
@@ -106,7 +106,7 @@ test('a message has the members of the contract, in one shape, and is immutable 
     },
     { ...STRANGER, tenant: 'acme', required: ['order:read', 'order:erase'] },
   ])
-  const [first, second] = told
+  const [first, second] = events
   assert.deepEqual(Object.keys(first ?? {}), ['request', ...Object.keys(ADMITTED)])
   assert.deepEqual(Object.keys(second ?? {}), Object.keys(first ?? {}))
   assert.equal(Object.getPrototypeOf(first), Object.prototype)
@@ -117,18 +117,18 @@ test('a message has the members of the contract, in one shape, and is immutable 
 })
 
 test('a message holds no token, and no claim beside issuer, sub and actor', async (t) => {
-  const told = heard(t, 'decision')
+  const events = heard(t, 'decision')
   const app = await guarded(t)
   const headers = await as({ acme: [] }, { preferred_username: 'canary', email: 'canary' })
   for (const url of ['/acme/x', '/ghost/x']) await app.inject({ url, headers })
-  const text = JSON.stringify(without(told))
-  assert.equal(told.length, 2)
+  const text = JSON.stringify(without(events))
+  assert.equal(events.length, 2)
   assert.equal(text.includes('canary'), false)
   assert.equal(text.includes(headers.authorization.slice('Bearer '.length, 60)), false)
 })
 
-/** Each refusal of the contract, how it comes about, and what is told of it. */
-const TOLD: Readonly<
+/** Each refusal of the contract, how it comes about, and what its event shows. */
+const CASES: Readonly<
   Record<
     RefusalCode,
     {
@@ -136,30 +136,30 @@ const TOLD: Readonly<
       url: string
       token?: string | null
       claims?: Record<string, unknown>
-      told: object
+      event: object
     }
   >
 > = {
-  ERR_AUTH_TOKEN_MISSING: { url: '/acme/x', token: null, told: { sub: null, cached: null } },
+  ERR_AUTH_TOKEN_MISSING: { url: '/acme/x', token: null, event: { sub: null, cached: null } },
   ERR_AUTH_TOKEN_INVALID: {
     url: '/query?tenant=acme',
     token: 'no-token',
-    told: { sub: null, cached: false },
+    event: { sub: null, cached: false },
   },
-  ERR_AUTH_TENANT_FORBIDDEN: { url: '/ghost/x', told: { tenant: 'ghost' } },
+  ERR_AUTH_TENANT_FORBIDDEN: { url: '/ghost/x', event: { tenant: 'ghost' } },
   ERR_AUTH_RESOURCE_MISSING: {
     url: '/acme/needs',
-    told: { required: ['order:read', 'order:erase'] },
+    event: { required: ['order:read', 'order:erase'] },
   },
-  ERR_AUTH_STEP_UP_REQUIRED: { url: '/acme/fresh', told: {} },
-  ERR_AUTH_TENANT_MISSING: { url: '/query', told: { tenant: null } },
-  ERR_AUTH_TENANT_INVALID: { url: '/query?tenant=*', told: { tenant: null } },
-  ERR_AUTH_TENANT_UNKNOWN: { url: '/acme/x', options: { tenants: ['other'] }, told: {} },
-  ERR_AUTH_TENANT_SUSPENDED: { url: '/acme/x', options: { tenants: () => 'suspended' }, told: {} },
+  ERR_AUTH_STEP_UP_REQUIRED: { url: '/acme/fresh', event: {} },
+  ERR_AUTH_TENANT_MISSING: { url: '/query', event: { tenant: null } },
+  ERR_AUTH_TENANT_INVALID: { url: '/query?tenant=*', event: { tenant: null } },
+  ERR_AUTH_TENANT_UNKNOWN: { url: '/acme/x', options: { tenants: ['other'] }, event: {} },
+  ERR_AUTH_TENANT_SUSPENDED: { url: '/acme/x', options: { tenants: () => 'suspended' }, event: {} },
   ERR_AUTH_NOT_PERMITTED: {
     url: '/acme/checked',
     options: { checks: { own: () => false } },
-    told: { checks: ['own'] },
+    event: { checks: ['own'] },
   },
   ERR_AUTH_PROOFS_UNAVAILABLE: {
     url: '/acme/x',
@@ -171,51 +171,51 @@ const TOLD: Readonly<
         throw new Error('no header')
       },
     },
-    told: { sub: null },
+    event: { sub: null },
   },
   ERR_AUTH_CHECK_UNAVAILABLE: {
     url: '/acme/checked',
     options: { checks: { own: never }, tenantsTimeout: 0.01 },
-    told: { checks: ['own'] },
+    event: { checks: ['own'] },
   },
   ERR_AUTH_KEYS_UNAVAILABLE: {
     url: '/acme/x',
     options: { publicKeysUrl: 'http://127.0.0.1:1/keys' },
-    told: { sub: null, cached: false },
+    event: { sub: null, cached: false },
   },
   ERR_AUTH_TENANTS_UNAVAILABLE: {
     url: '/acme/x',
     options: { tenants: never, tenantsTimeout: 0.01 },
-    told: {},
+    event: {},
   },
   ERR_AUTH_REVOCATION_UNAVAILABLE: {
     url: '/acme/x',
     options: { isRevoked: never, tenantsTimeout: 0.01 },
-    told: { sub: null },
+    event: { sub: null },
   },
   ERR_AUTH_ISSUERS_UNAVAILABLE: {
     url: '/acme/x',
     options: { publicKeys: undefined, issuer: undefined, issuers: () => 5 },
-    told: { sub: null, cached: false },
+    event: { sub: null, cached: false },
   },
   ERR_AUTH_INTROSPECTION_UNAVAILABLE: {
     url: '/acme/x',
     token: 'opaque',
     options: { opaqueToken: () => 5 },
-    told: { sub: null, cached: false },
+    event: { sub: null, cached: false },
   },
   ERR_AUTH_RESOURCES_UNAVAILABLE: {
     url: '/acme/x',
     options: { resourcesOf: () => 5 },
-    told: { sub: null },
+    event: { sub: null },
   },
 }
 
-for (const [code, refused] of Object.entries(TOLD)) {
-  const { options = {}, url, token, claims = {}, told: expected } = refused
+for (const [code, refused] of Object.entries(CASES)) {
+  const { options = {}, url, token, claims = {}, event: expected } = refused
   for (const method of ['GET', 'HEAD'] as const) {
-    test(`${method}: ${code} is told once, with what is known by then`, async (t) => {
-      const told = heard(t, 'decision')
+    test(`${method}: ${code} is emitted once, with what is known by then`, async (t) => {
+      const events = heard(t, 'decision')
       const app = bareApp(t)
       const given = Object.entries({ ...trusting(options), ...options })
       await app.register(
@@ -239,7 +239,7 @@ for (const [code, refused] of Object.entries(TOLD)) {
       const { status } = REFUSALS[code as RefusalCode]
       assert.equal(response.statusCode, status)
       const isKnown = !('sub' in expected)
-      assert.deepEqual(without(told), [
+      assert.deepEqual(without(events), [
         {
           ...STRANGER,
           code,
@@ -258,7 +258,7 @@ for (const [code, refused] of Object.entries(TOLD)) {
 }
 
 /** Requests of which each makes as many messages as are listed. */
-const ONCE: readonly [what: string, request: InjectOptions, status: number, told: object[]][] = [
+const ONCE: readonly [what: string, request: InjectOptions, status: number, events: object[]][] = [
   ['a HEAD request', { method: 'HEAD', url: '/x' }, 200, [ADMITTED]],
   ['a handler that fails', { url: '/broken' }, 500, [ADMITTED]],
   ['a noauth route', { url: '/open' }, 200, []],
@@ -266,19 +266,19 @@ const ONCE: readonly [what: string, request: InjectOptions, status: number, told
 ]
 
 for (const [what, request, status, expected] of ONCE) {
-  test(`of ${what} is told: ${expected.length === 0 ? 'nothing' : 'one admission'}`, async (t) => {
-    const told = heard(t, 'decision')
+  test(`of ${what} is emitted: ${expected.length === 0 ? 'nothing' : 'one admission'}`, async (t) => {
+    const events = heard(t, 'decision')
     const app = await guarded(t)
     const { statusCode } = await app.inject({ ...request, headers: await as() })
     assert.equal(statusCode, status)
-    assert.deepEqual(without(told), expected)
+    assert.deepEqual(without(events), expected)
     const { admitted, refused } = app.authService.stats().decisions
     assert.deepEqual([admitted, refused], [expected.length, {}])
   })
 }
 
-test('a token that was seen before is told as cached; in dev mode no token counts', async (t) => {
-  const told = heard(t, 'decision')
+test('a token that was seen before is reported as cached; in dev mode no token counts', async (t) => {
+  const events = heard(t, 'decision')
   const app = await guarded(t)
   const headers = await as()
   for (const _ of [1, 2]) await app.inject({ url: '/x', headers })
@@ -286,7 +286,7 @@ test('a token that was seen before is told as cached; in dev mode no token count
   await app.inject({ url: '/x', headers })
   const dev = await guarded(t, { devMode: true })
   await dev.inject('/x')
-  const seen = told.map(({ cached, sub, issuer }) => [cached, sub, issuer])
+  const seen = events.map(({ cached, sub, issuer }) => [cached, sub, issuer])
   assert.deepEqual(seen, [
     [false, USER, ISSUER],
     [true, USER, ISSUER],
@@ -303,7 +303,7 @@ const PREFLIGHT = {
 
 for (const side of ['before', 'after', 'nowhere'] as const) {
   test(`a preflight is a request like any other, with @fastify/cors ${side}`, async (t) => {
-    const told = heard(t, 'decision')
+    const events = heard(t, 'decision')
     const app = bareApp(t)
     if (side === 'before') await app.register(cors, { origin: true })
     await app.register(tenantAuth, trusting())
@@ -312,12 +312,12 @@ for (const side of ['before', 'after', 'nowhere'] as const) {
     const answer = await app.inject({ ...PREFLIGHT, url: '/acme/x' })
     assert.equal(answer.statusCode, side === 'before' ? 204 : 401)
     await new Promise(setImmediate)
-    assert.deepEqual(without(told), side === 'before' ? [] : [{ ...STRANGER, tenant: 'acme' }])
+    assert.deepEqual(without(events), side === 'before' ? [] : [{ ...STRANGER, tenant: 'acme' }])
   })
 }
 
-test('upgrades are told as requests are, admitted and refused', async (t) => {
-  const told = heard(t, 'decision')
+test('upgrades are reported as requests are, admitted and refused', async (t) => {
+  const events = heard(t, 'decision')
   const app = bareApp(t)
   await app.register(websocket)
   await app.register(tenantAuth, trusting())
@@ -327,7 +327,7 @@ test('upgrades are told as requests are, admitted and refused', async (t) => {
   assert.equal(await greeting(socketTo(app, '/lazy-raccoon/chat', { headers })), 'hello')
   assert.equal((await refusal(socketTo(app, '/ghost/chat', { headers }))).statusCode, 403)
   assert.deepEqual(
-    told.map(({ outcome, tenant }) => [outcome, tenant]),
+    events.map(({ outcome, tenant }) => [outcome, tenant]),
     [
       ['admitted', 'lazy-raccoon'],
       ['refused', 'ghost'],
@@ -340,8 +340,8 @@ for (const [what, isRevoked, expected] of [
   ['admitted', false, [['admitted', null]]],
   ['refused', true, [['refused', 'ERR_AUTH_TOKEN_INVALID']]],
 ] as const) {
-  test(`a request whose client goes away before it is ${what} is told so`, async (t) => {
-    const told = heard(t, 'decision')
+  test(`a request whose client goes away before it is ${what} is reported so`, async (t) => {
+    const events = heard(t, 'decision')
     let answer: ((value: boolean) => void) | undefined
     const ask = () => new Promise<boolean>((resolve) => (answer = resolve))
     const app = await guarded(t, { isRevoked: ask })
@@ -352,16 +352,16 @@ for (const [what, isRevoked, expected] of [
     socket.write(`GET /x HTTP/1.1\r\nhost: x\r\nauthorization: ${authorization}\r\n\r\n`)
     await until(() => answer !== undefined)
     socket.destroy()
-    assert.deepEqual(told, [])
+    assert.deepEqual(events, [])
     answer?.(isRevoked)
-    await until(() => told.length > 0)
-    const found = told.map(({ outcome, code }) => [outcome, code])
+    await until(() => events.length > 0)
+    const found = events.map(({ outcome, code }) => [outcome, code])
     assert.deepEqual(found, expected)
   })
 }
 
-test('a request whose wait the shutdown ends is told with its 503', async (t) => {
-  const told = heard(t, 'decision')
+test('a request whose wait the shutdown ends is reported with its 503', async (t) => {
+  const events = heard(t, 'decision')
   const isRevoked = t.mock.fn(never)
   const app = await guarded(t, { isRevoked, tenantsTimeout: 30 })
   const response = app.inject({ url: '/x', headers: await as() })
@@ -369,7 +369,7 @@ test('a request whose wait the shutdown ends is told with its 503', async (t) =>
   await app.close()
   assert.equal((await response).statusCode, 503)
   assert.deepEqual(
-    told.map(({ code, statusCode, reason }) => [code, statusCode, reason]),
+    events.map(({ code, statusCode, reason }) => [code, statusCode, reason]),
     [
       [
         'ERR_AUTH_REVOCATION_UNAVAILABLE',
@@ -381,14 +381,14 @@ test('a request whose wait the shutdown ends is told with its 503', async (t) =>
 })
 
 test('the 404 handler makes no second message, from an error handler and from a handler', async (t) => {
-  const told = heard(t, 'decision')
+  const events = heard(t, 'decision')
   const app = await guardedApp(t)
   app.setErrorHandler((_error, _request, reply) => reply.callNotFound())
   app.get('/x', handler)
   app.get('/away', (_request, reply) => void reply.callNotFound())
   assert.equal((await app.inject('/x')).statusCode, 404)
   assert.equal((await app.inject({ url: '/away', headers: await as() })).statusCode, 404)
-  assert.deepEqual(without(told), [STRANGER, ADMITTED])
+  assert.deepEqual(without(events), [STRANGER, ADMITTED])
 })
 
 test('a subscriber that throws is an uncaught exception of Node, and changes no answer', async (t) => {
@@ -399,13 +399,13 @@ test('a subscriber that throws is an uncaught exception of Node, and changes no 
   listen(t, 'decision', () => {
     throw error
   })
-  const told = heard(t, 'decision')
+  const events = heard(t, 'decision')
   const app = await guarded(t)
   assert.equal((await app.inject({ url: '/x', headers: await as() })).body, 'x')
   assert.equal(outcome(await app.inject('/x')), '401 ERR_AUTH_TOKEN_MISSING')
   await until(() => uncaught.length === 2)
   assert.deepEqual(uncaught, [error, error])
-  assert.equal(told.length, 2, 'the subscribers after the one that throws hear everything')
+  assert.equal(events.length, 2, 'the subscribers after the one that throws hear everything')
 })
 
 test('what a subscriber does to the request is its own; the decision stands', async (t) => {
@@ -416,7 +416,7 @@ test('what a subscriber does to the request is its own; the decision stands', as
   assert.equal(outcome(await app.inject('/x')), '401 ERR_AUTH_TOKEN_MISSING')
 })
 
-test('the decision stands when it is told: the request gives its authorization or its refusal', async (t) => {
+test('the decision stands when it is emitted: the request gives its authorization or its refusal', async (t) => {
   const seen: unknown[] = []
   listen<{ request: Parameters<typeof refusalOf>[0] }>(t, 'decision', ({ request }) => {
     seen.push(refusalOf(request)?.error.code ?? null)
@@ -448,11 +448,11 @@ test('without a subscriber no message is made: the query of a stranger is not re
   assert.equal(await readsOfOne(), unheard + 1)
 })
 
-test('work without a request is told as internal', (t) => {
+test('work without a request is reported as internal', (t) => {
   publishInternal({ sub: 'nobody hears it', tenant: 'acme' })
-  const told = heard(t, 'decision')
+  const events = heard(t, 'decision')
   publishInternal({ sub: 'invoices', tenant: 'acme' })
-  assert.deepEqual(told, [
+  assert.deepEqual(events, [
     {
       ...ADMITTED,
       request: null,
@@ -464,5 +464,5 @@ test('work without a request is told as internal', (t) => {
       cached: null,
     },
   ])
-  assert.equal(Object.isFrozen(told[0]), true)
+  assert.equal(Object.isFrozen(events[0]), true)
 })

@@ -16,7 +16,7 @@ for (const [key, value] of [
   ['require', null],
 ] as const) {
   const cure = `where it declares nothing; write { config: { ${key}: … } }`
-  const told = ({ code, message }: Error & { readonly code?: string }) => {
+  const namesKey = ({ code, message }: Error & { readonly code?: string }) => {
     assert.equal(code, 'ERR_AUTH_ROUTE_INVALID')
     assert.ok(message.includes(` /x: ${key} is beside config, ${cure}`), message)
     return true
@@ -32,7 +32,7 @@ for (const [key, value] of [
     for (const write of ways) {
       const app = await guardedApp(t)
       write(app)
-      await assert.rejects(async () => app.ready(), told)
+      await assert.rejects(async () => app.ready(), namesKey)
     }
   })
 }

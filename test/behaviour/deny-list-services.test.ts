@@ -138,7 +138,7 @@ for (const [what, services, issuer] of NOT_ACCEPTED) {
 }
 
 const ANY_ISSUER: [what: string, accepted: AuthOptions][] = [
-  ['a function tells the issuers', { issuers: () => null }],
+  ['a function names the issuers', { issuers: () => null }],
   ['no issuer is checked', { publicKeys }],
 ]
 

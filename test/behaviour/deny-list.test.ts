@@ -22,9 +22,9 @@ test('a deny list as isRevoked refuses the tokens that its entries fit, cached o
 test('a token that outlives maxLifetime is refused, and an error in the log says why once', async (t) => {
   const probe = await startProbe(t, { isRevoked: denyList({ maxLifetime: 299 }) })
   for (let again = 0; again < 2; again++) assertTokenRefused(await probe.ask(goodToken()), 'long')
-  const told = probe.log.filter((line) => line.includes('lives longer than maxLifetime'))
+  const logged = probe.log.filter((line) => line.includes('lives longer than maxLifetime'))
   assert.deepEqual(
-    told.map((line) => JSON.parse(line).level),
+    logged.map((line) => JSON.parse(line).level),
     [50],
   )
 })
@@ -36,7 +36,7 @@ const OUTLIVING: [what: string, claims: object][] = [
 
 for (const [what, claims] of OUTLIVING) {
   test(`a JWT that ${what} is refused, with a reason of its own, also where a function asks`, async (t) => {
-    const told = heard(t, 'decision')
+    const events = heard(t, 'decision')
     const list = denyList()
     const asking: AuthOptions['isRevoked'] = (user, token) => list(user, token)
     for (const isRevoked of [list, asking]) {
@@ -47,7 +47,10 @@ for (const [what, claims] of OUTLIVING) {
       const reasons = probe.log.filter((line) => line.includes('"outlives the deny list"'))
       assert.equal(reasons.length, 2)
     }
-    assert.deepEqual(new Set(told.map(({ reason }) => reason)), new Set(['outlives the deny list']))
+    assert.deepEqual(
+      new Set(events.map(({ reason }) => reason)),
+      new Set(['outlives the deny list']),
+    )
   })
 }
 
@@ -63,7 +66,7 @@ test('a revoked JWT without iat does not come back to life when its entry ends',
   }
 })
 
-test('an opaque token that tells no age is judged by the entries alone', async (t) => {
+test('an opaque token without an age is judged by the entries alone', async (t) => {
   const list = denyList()
   const probe = await startProbe(t, {
     isRevoked: list,
@@ -87,13 +90,13 @@ test('an entry until exp lasts as long as the token is accepted', async (t) => {
   }
 })
 
-test('what an event and an authorization tell of a mapped user can be revoked', async (t) => {
-  const told = heard(t, 'decision')
+test('the names of a mapped user in an event and an authorization can be revoked', async (t) => {
+  const events = heard(t, 'decision')
   const isRevoked = denyList()
   const mapClaims = (claims: object) => ({ ...claims, sub: `own:${Object(claims).sub}` })
   const probe = await startProbe(t, { isRevoked, mapClaims })
   assert.equal((await probe.ask(goodToken())).statusCode, 200)
-  const [{ sub, tokenSub, issuer } = assert.fail('nothing was told')] = told
+  const [{ sub, tokenSub, issuer } = assert.fail('there was no event')] = events
   assert.deepEqual([sub, tokenSub, issuer], ['own:alice', 'alice', ISSUER])
   await isRevoked.add({ sub: tokenSub ?? '', issuer })
   assertTokenRefused(await probe.ask(goodToken()), 'alice')

@@ -67,7 +67,7 @@ interface Row {
   /** What is not as it should be at the server. */
   readonly odd?: (origin: string) => Paths
   readonly ini?: (origin: string) => string
-  /** The one line that is told, with its cure. */
+  /** The one line that is printed, with its cure. */
   readonly line: RegExp
 }
 
@@ -330,14 +330,14 @@ for (const { what, odd, ini = discovered, line } of BROKEN) {
     const origin = await servePaths((own) => healthy(own, odd?.(own)))
     const found = await examined(ini(origin))
     assertOurs(found)
-    const told = found.lines.filter((each) => !each.startsWith('ok'))
-    assert.equal(told.length, 1, found.out)
-    assert.match(told[0] ?? '', line)
-    assert.equal(found.code, told[0]?.startsWith('wrong') ? 1 : 0)
+    const problems = found.lines.filter((each) => !each.startsWith('ok'))
+    assert.equal(problems.length, 1, found.out)
+    assert.match(problems[0] ?? '', line)
+    assert.equal(found.code, problems[0]?.startsWith('wrong') ? 1 : 0)
   })
 }
 
-test('a server where nothing listens is told, and the cure', async () => {
+test('a server where nothing listens is named, and the cure', async () => {
   const server = createTcp()
   const port = await portOf(server)
   server.close()
@@ -350,7 +350,7 @@ test('a server where nothing listens is told, and the cure', async () => {
   assert.equal(code, 1)
 })
 
-test('a certificate that nobody vouches for is told', async (t) => {
+test('a certificate that nobody vouches for is named', async (t) => {
   const server = createServer(selfSigned('localhost'), (_request, response) => response.end('{}'))
   const port = await portOf(server)
   t.after(() => void server.close())
@@ -362,7 +362,7 @@ test('a certificate that nobody vouches for is told', async (t) => {
   assert.equal(code, 1)
 })
 
-test('all problems of a file are told at once, and nothing is asked', async () => {
+test('all problems of a file are listed at once, and nothing is asked', async () => {
   const found = await examined('[auth]\nissuer =\naudiense = x\nclock_tolerance = much\n')
   assertOurs(found)
   assert.equal(found.code, 1)
@@ -372,7 +372,7 @@ test('all problems of a file are told at once, and nothing is asked', async () =
   )
 })
 
-test('a file that is missing is told', async () => {
+test('a file that is missing is named', async () => {
   const shell = recordedShell()
   assert.equal(await runCommandLine(['doctor', '/nowhere/app.ini'], COMMANDS, shell), 1)
   assert.match(
@@ -485,7 +485,7 @@ test('each issuer of several is examined', async (_t) => {
   assert.match(out, new RegExp(`^wrong .* discovery: ${bad}/: no discovery document`, 'm'))
 })
 
-test('a token is looked at, and neither it nor its claims are told or sent', async (_t) => {
+test('a token is looked at, and neither it nor its claims are printed or sent', async (_t) => {
   const heard: string[] = []
   const origin = await servePaths((own) =>
     healthy(own, {

@@ -18,8 +18,8 @@ const ISSUER = authority.options.issuer
 const { publicKeys } = authority
 
 /** What became of what, in short. */
-function changes(told: readonly DocumentEvent[]): string[] {
-  return told.map(({ event, age, reason }) => [event, age, reason].join(' ').trim())
+function changes(events: readonly DocumentEvent[]): string[] {
+  return events.map(({ event, age, reason }) => [event, age, reason].join(' ').trim())
 }
 
 /** A clock that the test moves, while timers and network go on. */
@@ -36,8 +36,8 @@ for (const [kind, name, options] of [
     (url: string) => ({ ...trusting(), tenants: url, tenantsMaxAge: 100, keysMaxStale: 50 }),
   ],
 ] as const) {
-  test(`${kind} are told as fetched, failed, stale and gone, each once, by their name`, async (t) => {
-    const told = heard(t, 'document')
+  test(`${kind} are reported as fetched, failed, stale and gone, each once, by their name`, async (t) => {
+    const events = heard(t, 'document')
     const server = await KeyServer.start(() => (kind === 'keys' ? publicKeys : ['acme']))
     t.after(() => server.close())
     const { issuer, audience } = authority.options
@@ -52,60 +52,60 @@ for (const [kind, name, options] of [
     t.after(() => service.close())
     const at = movedClock(t)
     await service.install(bareApp(t))
-    await until(() => told.length === 1)
-    const [first] = told
+    await until(() => events.length === 1)
+    const [first] = events
     assert.deepEqual(first, { kind, name, event: 'fetched', age: 0, reason: null })
     assert.equal(Object.isFrozen(first), true)
 
     await server.fail('refused')
     at(90)
     service.isReady()
-    await until(() => told.length === 2)
-    const failure = String(told[1]?.reason)
+    await until(() => events.length === 2)
+    const failure = String(events[1]?.reason)
     assert.match(failure, /^no answer \(\w+\)$/)
     at(99)
     service.isReady()
     at(101)
     service.isReady()
     service.isReady()
-    await until(() => told.length >= 4)
+    await until(() => events.length >= 4)
     at(149)
     service.isReady()
     await setImmediate()
     at(151)
     assert.equal(service.isReady(), false)
     service.isReady()
-    await until(() => told.some(({ event }) => event === 'gone'))
-    const states = told.filter(({ event }) => event !== 'failed')
+    await until(() => events.some(({ event }) => event === 'gone'))
+    const states = events.filter(({ event }) => event !== 'failed')
     assert.deepEqual(changes(states), ['fetched 0', `stale 101 ${failure}`, `gone 151 ${failure}`])
-    assert.equal(new Set(told.map((each) => each.kind + each.name)).size, 1)
+    assert.equal(new Set(events.map((each) => each.kind + each.name)).size, 1)
     await server.fail(null)
     at(200)
     service.isReady()
-    await until(() => told.at(-1)?.event === 'fetched')
-    assert.equal(told.at(-1)?.age, 0)
+    await until(() => events.at(-1)?.event === 'fetched')
+    assert.equal(events.at(-1)?.age, 0)
   })
 }
 
 test('what grows old is found by a failed fetch too, without a request', async (t) => {
-  const told = heard(t, 'document')
+  const events = heard(t, 'document')
   const server = await KeyServer.start(() => publicKeys)
   t.after(() => server.close())
   const service = new AuthService({ publicKeysUrl: server.url, keysMaxAge: 100, keysMaxStale: 0 })
   t.after(() => service.close())
   const at = movedClock(t)
   await service.install(bareApp(t))
-  await until(() => told.length === 1)
+  await until(() => events.length === 1)
   await server.fail('refused')
   at(101)
   await assert.rejects(service.refreshKeys(), { code: 'ERR_AUTH_KEYS_UNAVAILABLE' })
-  const shown = told.map(({ event }) => event)
+  const shown = events.map(({ event }) => event)
   assert.deepEqual(shown, ['fetched', 'failed', 'gone'])
 })
 
-/** An application whose issuers a function tells, with a clock that the test moves. */
+/** An application whose issuers a function returns, with a clock that the test moves. */
 async function asking(t: TestContext, answer: () => unknown) {
-  const told = heard(t, 'document')
+  const events = heard(t, 'document')
   const at = movedClock(t)
   const app = bareApp(t)
   const service = new AuthService(
@@ -118,16 +118,18 @@ async function asking(t: TestContext, answer: () => unknown) {
     const { authorization } = await as({}, { iat: 0, exp: 99_999 })
     return outcome(await app.inject({ url: '/x', headers: { authorization } }))
   }
-  return { told, at, ask, service }
+  return { events, at, ask, service }
 }
 
 const RULES = { audience: authority.options.audience, tenants: '*', publicKeys }
 
-test('an answer of an issuers function is told as fetched, failed, stale and gone', async (t) => {
+test('an answer of an issuers function is reported as fetched, failed, stale and gone', async (t) => {
   let answer: () => unknown = () => RULES
-  const { told, at, ask } = await asking(t, () => answer())
+  const { events, at, ask } = await asking(t, () => answer())
   assert.equal(await ask(), '200')
-  assert.deepEqual(told, [{ kind: 'issuer', name: ISSUER, event: 'fetched', age: 0, reason: null }])
+  assert.deepEqual(events, [
+    { kind: 'issuer', name: ISSUER, event: 'fetched', age: 0, reason: null },
+  ])
   answer = () => {
     throw new TypeError('on purpose')
   }
@@ -140,7 +142,7 @@ test('an answer of an issuers function is told as fetched, failed, stale and gon
   at(160)
   assert.equal(await ask(), '503 ERR_AUTH_ISSUERS_UNAVAILABLE')
   const failure = 'the issuers function failed (TypeError)'
-  assert.deepEqual(changes(told), [
+  assert.deepEqual(changes(events), [
     'fetched 0',
     `failed 90 ${failure}`,
     `failed 101 ${failure}`,
@@ -152,32 +154,32 @@ test('an answer of an issuers function is told as fetched, failed, stale and gon
   answer = () => ({ ...RULES })
   at(200)
   assert.equal(await ask(), '200')
-  assert.deepEqual(changes(told).at(-1), 'fetched 0')
+  assert.deepEqual(changes(events).at(-1), 'fetched 0')
 })
 
-test('an issuer that the function knows no more is gone, and one that it never knew is not told', async (t) => {
+test('an issuer that the function knows no more is gone, and one that it never knew is not reported', async (t) => {
   let answer: unknown = null
-  const { told, at, ask } = await asking(t, () => answer)
+  const { events, at, ask } = await asking(t, () => answer)
   assert.equal(await ask(), '401 ERR_AUTH_TOKEN_INVALID')
-  assert.deepEqual(told, [])
+  assert.deepEqual(events, [])
   answer = RULES
   at(10)
   assert.equal(await ask(), '200')
   answer = null
   at(120)
   assert.equal(await ask(), '401 ERR_AUTH_TOKEN_INVALID')
-  assert.deepEqual(changes(told), ['fetched 0', 'gone'])
+  assert.deepEqual(changes(events), ['fetched 0', 'gone'])
 })
 
-test('a function that fails for an issuer that was never known is told by what was asked', async (t) => {
-  const { told, ask } = await asking(t, () => 'no rules')
+test('a function that fails for an issuer that was never known is named by what was asked', async (t) => {
+  const { events, ask } = await asking(t, () => 'no rules')
   assert.equal(await ask(), '503 ERR_AUTH_ISSUERS_UNAVAILABLE')
   const reason = 'the issuers function gave no usable answer'
-  assert.deepEqual(told, [{ kind: 'issuer', name: ISSUER, event: 'failed', age: null, reason }])
+  assert.deepEqual(events, [{ kind: 'issuer', name: ISSUER, event: 'failed', age: null, reason }])
 })
 
-test('what reading an answer throws is told in constant words', async (t) => {
-  const told = heard(t, 'document')
+test('what reading an answer throws is reported in constant words', async (t) => {
+  const events = heard(t, 'document')
   const issuers = new DynamicIssuers({
     ask: () => null,
     read: () => {
@@ -195,13 +197,13 @@ test('what reading an answer throws is told in constant words', async (t) => {
   })
   const unavailable = { code: 'ERR_AUTH_ISSUERS_UNAVAILABLE' }
   assert.throws(() => issuers.find({ iss: 'https://a.test' }, new PendingRequests()), unavailable)
-  assert.deepEqual(changes(told), ['failed  the issuers function gave no usable answer'])
+  assert.deepEqual(changes(events), ['failed  the issuers function gave no usable answer'])
 })
 
 /** A deny list with clocks that the test moves. */
 function startedList(t: TestContext, options: DenyListOptions<number> = {}) {
   const clocks = stopClocks(t)
-  const told = heard(t, 'document')
+  const events = heard(t, 'document')
   const log = new EntryLog()
   const state = { isDown: false }
   const list = denyList<number>({
@@ -212,29 +214,29 @@ function startedList(t: TestContext, options: DenyListOptions<number> = {}) {
     ...options,
   })
   const { attendant } = attend(t, list)
-  return { ...clocks, told, list, state, attendant }
+  return { ...clocks, events, list, state, attendant }
 }
 
 for (const [whenStale, change, state] of [
   ['refuse', 'gone', 'none'],
   ['admit', 'stale', 'stale'],
 ] as const) {
-  test(`a deny list that is old is told as ${change} where it has to ${whenStale}`, async (t) => {
-    const { told, pass, list, state: source, attendant } = startedList(t, { whenStale })
+  test(`a deny list that is old is reported as ${change} where it has to ${whenStale}`, async (t) => {
+    const { events, pass, list, state: source, attendant } = startedList(t, { whenStale })
     assert.deepEqual(attendant.state(), { state: 'none', age: null, failure: null })
     await settled()
-    const [first] = told
+    const [first] = events
     const fetched = { kind: 'denyList', name: 'denyList', event: 'fetched', age: 0, reason: null }
     assert.deepEqual(first, fetched)
     assert.deepEqual(attendant.state(), { state: 'fresh', age: 0, failure: null })
     source.isDown = true
     await pass(10 * SECOND)
-    assert.deepEqual(changes(told).slice(1), ['failed 10 ERR_ASSERTION'])
+    assert.deepEqual(changes(events).slice(1), ['failed 10 ERR_ASSERTION'])
     await pass(21 * SECOND)
     for (const _ of [1, 2]) verdictOf(list)
-    const failures = told.filter(({ event }) => event === 'failed')
+    const failures = events.filter(({ event }) => event === 'failed')
     assert.equal(failures.length, 3)
-    assert.deepEqual(changes(told.filter(({ event }) => event === change)), [
+    assert.deepEqual(changes(events.filter(({ event }) => event === change)), [
       `${change} 31 ERR_ASSERTION`,
     ])
     assert.deepEqual(attendant.state(), { state, age: 31, failure: 'ERR_ASSERTION' })

@@ -80,7 +80,7 @@ test('early routes that share a config object are each read by their own path', 
   assert.equal(await get('/quiet-otter/x'), NEVER)
 })
 
-test('problems of early routes are told with the names of the routes', async (t) => {
+test('problems of early routes are logged with the names of the routes', async (t) => {
   const { logger, lines } = logLines()
   const app = bareApp(t, { logger })
   const config: object = { requireAny: ['a:b'] }

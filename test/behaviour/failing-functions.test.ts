@@ -39,7 +39,7 @@ async function start(
 const SECRET = 'relation "member" does not exist'
 
 for (const [name, , expected] of CALLBACKS) {
-  test(`what ${name} throws is told once a minute, each time at level debug, and not to the caller`, async (t) => {
+  test(`what ${name} throws is logged once a minute, each time at level debug, and not to the caller`, async (t) => {
     const { log, ask, levels, pass } = await start(t, name, () => {
       throw Object.assign(new TypeError(SECRET), { code: '42P01', hint: 'a typo' })
     })
@@ -146,7 +146,7 @@ for (const name of ['mapClaims', 'tokenFrom'] as const) {
 }
 
 for (const [name, , expected] of CALLBACKS.slice(0, 6)) {
-  test(`${name} is late after tenantsTimeout, and that is told`, async (t) => {
+  test(`${name} is late after tenantsTimeout, and that is logged`, async (t) => {
     const { ask: hang, isAsked } = neverAnswering()
     const { ask, levels, pass } = await start(t, name, hang, { tenantsTimeout: 7 })
     const answer = ask()
@@ -161,7 +161,7 @@ for (const [name, , expected] of CALLBACKS.slice(0, 6)) {
   })
 }
 
-test('what the functions behind a deny list throw is told', async (t) => {
+test('what the functions behind a deny list throw is logged', async (t) => {
   const log = logLines()
   const isRevoked = denyList({
     changes: async () => Promise.reject(new RangeError(SECRET)),
@@ -178,7 +178,7 @@ test('what the functions behind a deny list throw is told', async (t) => {
   }
 })
 
-test('an error whose members cannot be read is told without it', async (t) => {
+test('an error whose members cannot be read is logged without it', async (t) => {
   const error = Object.defineProperties(new Error(), {
     code: { get: () => JSON.parse('{'), enumerable: true },
     stack: { get: () => JSON.parse('{') },
@@ -191,7 +191,7 @@ test('an error whose members cannot be read is told without it', async (t) => {
   assert.deepEqual(levels('tenant auth: tenants failed (Error)'), [40, 20])
 })
 
-test('of a hundred ways to fail each is told in a minute, and of further ones each kind', async (t) => {
+test('of a hundred ways to fail each is logged in a minute, and of further ones each kind', async (t) => {
   let kind = 0
   const { log, ask, pass } = await start(t, 'tenants', () => {
     kind += 1

@@ -225,8 +225,8 @@ test('events and lines of a guest name no user; why a user is one stands at leve
   const actual = log.raw.some((line) => line.includes('alice'))
   assert.equal(actual, false)
   const [why] = log.lines('counts as a guest')
-  const told = [why?.level, why?.['reason']]
-  assert.deepEqual(told, [20, 'the user may not act for the tenant'])
+  const logged = [why?.level, why?.['reason']]
+  assert.deepEqual(logged, [20, 'the user may not act for the tenant'])
 })
 
 test('in dev mode the mock user is a guest where it is no member', async (t) => {

@@ -109,7 +109,7 @@ for (const { claims, options, answer } of MACHINES) {
     const origin = await listening(app, { ...authority.options, ...options })
     const headers = await authority.headers({ ...WITHOUT_SUB, ...claims })
     const response = await fetch(`${origin}/orders`, { method: 'POST', headers })
-    const told = await response.text()
-    assert.deepEqual([response.status, response.ok ? told : JSON.parse(told).code], answer)
+    const body = await response.text()
+    assert.deepEqual([response.status, response.ok ? body : JSON.parse(body).code], answer)
   })
 }

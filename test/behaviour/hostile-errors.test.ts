@@ -7,17 +7,17 @@ import { as, bareApp, guardedApp, trusting } from '../helpers/app/guarded-app.ts
 import { logLines } from '../helpers/app/log-lines.ts'
 import { outcome } from '../helpers/app/refusals.ts'
 
-function refuseToTell(): never {
+function refuseAccess(): never {
   throw new RangeError('nobody may look at me')
 }
 
 /** An error some of whose members cannot be read. */
 function unreadable(...names: string[]): Error {
-  const hidden = names.map((name) => [name, { get: refuseToTell, configurable: true }])
+  const hidden = names.map((name) => [name, { get: refuseAccess, configurable: true }])
   return Object.defineProperties(new Error('no soup'), Object.fromEntries(hidden))
 }
 
-const TRAPS: ProxyHandler<Error> = { get: refuseToTell, has: refuseToTell }
+const TRAPS: ProxyHandler<Error> = { get: refuseAccess, has: refuseAccess }
 
 /** What a function of the application may throw. */
 const THROWN: readonly [what: string, error: unknown][] = [
@@ -27,7 +27,7 @@ const THROWN: readonly [what: string, error: unknown][] = [
     'an error that cannot even be asked for its class',
     new Proxy(new Error(), {
       ...TRAPS,
-      getPrototypeOf: refuseToTell,
+      getPrototypeOf: refuseAccess,
     }),
   ],
   ['an error whose name is no string', Object.defineProperty(new Error(), 'name', { value: 1n })],
@@ -63,7 +63,7 @@ for (const [what, error] of THROWN) {
         app.get('/orders', { config: { tenant: true } }, async () => 'ok')
         const url = '/orders?tenant=lazy-raccoon'
         assert.equal(outcome(await app.inject({ url, headers: headers ?? (await as()) })), expected)
-        // Node tells of a rejection that nobody handles after the turn.
+        // Node reports a rejection that nobody handles after the turn.
         await new Promise(setImmediate)
       })
     }
@@ -71,7 +71,7 @@ for (const [what, error] of THROWN) {
 }
 
 for (const [what, error] of THROWN) {
-  test(`a deny list whose changes fail later with ${what} tells the operator`, async (t) => {
+  test(`a deny list whose changes fail later with ${what} logs a line`, async (t) => {
     const log = logLines()
     let isFailing = false
     const changes = async () => {
@@ -146,7 +146,7 @@ for (const [what, error] of THROWN) {
 test('a logger that throws changes no decision', async (t) => {
   const app = bareApp(t, { logger: logLines().logger })
   app.addHook('onRequest', async (request) => {
-    Object.assign(request.log, { debug: refuseToTell, error: refuseToTell })
+    Object.assign(request.log, { debug: refuseAccess, error: refuseAccess })
   })
   await app.register(tenantAuth, trusting())
   const by = () => 'c:d'

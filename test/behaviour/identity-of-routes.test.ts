@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import Fastify, { type FastifyInstance, type FastifyRequest, type RouteOptions } from 'fastify'
 import fp from 'fastify-plugin'
 
-// It is made before the package is loaded, which is not told of it.
+// It is made before the package is loaded, which does not know it.
 const madeBefore = Fastify({ exposeHeadRoutes: false })
 const { default: tenantAuth } = await import('../../lib/index.ts')
 const { assertGuarded } = await import('../../lib/entrypoints/testing/index.ts')

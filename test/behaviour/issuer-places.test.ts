@@ -84,7 +84,7 @@ test('where proved issuers hold all places, a new one gets one by its first good
   assert.deepEqual([asked(), held()], [[nameOf(1000)], 2])
 })
 
-test('an issuer that had to go is told of in one warning a minute, with how many there were', async (t) => {
+test('an issuer that had to go is logged in one warning a minute, with how many there were', async (t) => {
   const { app, warnings, pass } = await start(t, { issuersMax: 1 })
   const line = (count: number) => [
     40,

@@ -31,7 +31,7 @@ async function start(t: TestContext, options: AuthOptions = { issuers: ISSUERS }
 const get = async (app: FastifyInstance, url: string, headers: { authorization: string }) =>
   app.inject({ url, headers })
 
-test('each issuer speaks for its tenants, and a user is told by issuer and sub', async (t) => {
+test('each issuer speaks for its tenants, and a user is named by issuer and sub', async (t) => {
   const app = await start(t)
   const resources = { acme: ['menu:read'], other: ['menu:read'], '*': ['note:read'] }
   const [ofOwn, ofAcme] = [await own.headers({ resources }), await acme.headers({ resources })]

@@ -197,7 +197,7 @@ test('keysTimeout ends a fetch that hangs, and no earlier', async (t) => {
   assert.equal(failure(), 'no answer in time')
 })
 
-test('Retry-After tells when the next attempt is', async (t) => {
+test('Retry-After says when the next attempt is', async (t) => {
   const options = { keysRetry: 7.2, keysCooldown: 30 }
   const probe = await startKeyOutage(t, options, (server) => server.fail('status 503'))
   const retryAfter = async () => (await probe.ask(freshToken())).headers['retry-after']
@@ -224,17 +224,17 @@ test('the waits between attempts grow up to keysCooldown, and no further', async
   assert.ok(Math.max(...waits) <= 70, `${waits}`)
 })
 
-test('the log tells of an outage in constant words, once per attempt', async (t) => {
+test('the log reports an outage in constant words, once per attempt', async (t) => {
   const probe = await startKeyOutage(t, {}, (server) => server.fail('a page'))
   for (let i = 0; i < 5; i++) assertUnavailable(await probe.ask(freshToken()))
-  const told = probe.log.filter((line) => line.includes('keys cannot be fetched'))
-  assert.equal(told.length, 1)
-  const { reason, url } = JSON.parse(told[0] ?? '')
+  const logged = probe.log.filter((line) => line.includes('keys cannot be fetched'))
+  assert.equal(logged.length, 1)
+  const { reason, url } = JSON.parse(logged[0] ?? '')
   assert.deepEqual([reason, url], ['the answer is not JSON', probe.server.url])
   assert.doesNotMatch(probe.log.join(), /wireless/)
 })
 
-test('the log tells what the server answered in place of keys', async (t) => {
+test('the log says what the server answered in place of keys', async (t) => {
   const probe = await startKeyOutage(t)
   assert.equal((await probe.ask(freshToken())).statusCode, 200)
   probe.publish({ kty: 'oct', k: 'c2VjcmV0' }, { ...KEY.publicJwk, use: 'enc' })

@@ -12,7 +12,7 @@ let sent = ''
 
 const secrets = () => ({ token: sent, claims: CANARY_CLAIMS })
 
-function telling(): Error {
+function leakyError(): Error {
   const cause = new Error(`because of ${sent}`, { cause: secrets() })
   return Object.assign(
     new Error(`failed for ${sent} of ${CANARY_CLAIMS.sub}`, { cause }),
@@ -21,14 +21,14 @@ function telling(): Error {
 }
 
 /**
- * Functions that tell all they know. They throw it or give it as a wrong answer, at once or later.
+ * Functions that leak all they know. They throw it or give it as a wrong answer, at once or later.
  */
-const TELLING: readonly [how: string, tell: () => never][] = [
-  ['throws', () => raise(telling())],
+const LEAKING: readonly [how: string, leak: () => never][] = [
+  ['throws', () => raise(leakyError())],
   ['throws a string', () => raise(sent)],
   ['throws an object', () => raise(secrets())],
-  ['throws an error by the name of it', () => raise(Object.assign(telling(), { name: sent }))],
-  ['throws an error with the code of it', () => raise(Object.assign(telling(), { code: sent }))],
+  ['throws an error by the name of it', () => raise(Object.assign(leakyError(), { name: sent }))],
+  ['throws an error with the code of it', () => raise(Object.assign(leakyError(), { code: sent }))],
 ]
 
 function raise(thrown: unknown): never {
@@ -38,20 +38,20 @@ function raise(thrown: unknown): never {
 const TENANTS_503 = '503 ERR_AUTH_TENANTS_UNAVAILABLE'
 const REVOCATION_503 = '503 ERR_AUTH_REVOCATION_UNAVAILABLE'
 
-const TOLD: readonly Attempt[] = TELLING.flatMap(([how, tell]): Attempt[] => {
-  const late = async () => tell()
+const THROWING: readonly Attempt[] = LEAKING.flatMap(([how, leak]): Attempt[] => {
+  const late = async () => leak()
   const header = () => ''
   const url = '/query'
   return [
-    { what: `isRevoked that ${how}`, outcome: REVOCATION_503, options: { isRevoked: tell } },
+    { what: `isRevoked that ${how}`, outcome: REVOCATION_503, options: { isRevoked: leak } },
     { what: `isRevoked that ${how} later`, outcome: REVOCATION_503, options: { isRevoked: late } },
-    { what: `tenants that ${how}`, outcome: TENANTS_503, options: { tenants: tell } },
+    { what: `tenants that ${how}`, outcome: TENANTS_503, options: { tenants: leak } },
     { what: `tenants that ${how} later`, outcome: TENANTS_503, options: { tenants: late } },
     {
       what: `resolveTenant that ${how}`,
       outcome: TENANTS_503,
       url,
-      options: { resolveTenant: tell },
+      options: { resolveTenant: leak },
     },
     {
       what: `resolveTenant that ${how} later`,
@@ -59,8 +59,8 @@ const TOLD: readonly Attempt[] = TELLING.flatMap(([how, tell]): Attempt[] => {
       url,
       options: { resolveTenant: late },
     },
-    { what: `mapClaims that ${how}`, outcome: INVALID, options: { mapClaims: tell } },
-    { what: `tokenFrom that ${how}`, outcome: INVALID, options: { tokenFrom: tell }, header },
+    { what: `mapClaims that ${how}`, outcome: INVALID, options: { mapClaims: leak } },
+    { what: `tokenFrom that ${how}`, outcome: INVALID, options: { tokenFrom: leak }, header },
   ]
 })
 
@@ -96,7 +96,7 @@ function answering(name: string): object {
   return { [name]: () => secrets() }
 }
 
-for (const it of [...ATTEMPTS, ...TOLD, ...ANSWERED]) {
+for (const it of [...ATTEMPTS, ...THROWING, ...ANSWERED]) {
   test(`with ${it.what} nothing of the token is seen: ${it.outcome}`, async (t) => {
     const { logger, raw } = logLines()
     const app = await guardedApp(t, it.options, { logger })
@@ -137,7 +137,7 @@ test('the answer of a tenant server is not repeated', async (t) => {
 test('an error of a query parser under the guard is not repeated', async (t) => {
   const { logger, raw } = logLines()
   const querystringParser = () =>
-    Object.defineProperty({}, 'tenant', { get: () => raise(telling()) })
+    Object.defineProperty({}, 'tenant', { get: () => raise(leakyError()) })
   const app = await guardedApp(t, {}, { logger, routerOptions: { querystringParser } })
   writeRoutes(app)
   sent = await authority.token(CANARY_CLAIMS)

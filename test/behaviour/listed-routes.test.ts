@@ -16,7 +16,7 @@ const UNKNOWN = { userInfo: null, resources: null, authorization: null }
 const SEEN = { noauth: false, tenant: null, require: null, seen: true, ...NOTHING }
 const UNSEEN = { noauth: null, tenant: null, require: null, seen: false, ...UNKNOWN }
 
-test('routes() tells the policy of every route', async (t) => {
+test('routes() returns the policy of every route', async (t) => {
   const app = await guardedApp(t, {}, { exposeHeadRoutes: false })
   app.get('/plain', handler)
   app.get('/open', { config: { noauth: true } }, handler)

@@ -111,8 +111,8 @@ test('a line of a check, and of a hook before it, names the user, too, and each 
   app.get('/:tenant/x', { config: { check: 'own' } }, async () => 'x')
   await app.inject({ url: '/test-tenant/x', headers: await as({ 'test-tenant': [] }, CLAIMS) })
   for (const message of ['in a hook', 'in the check']) {
-    const told = log.lines(message).map((line) => ALL.map((name) => line[name]))
-    assert.deepEqual(told, [['test-tenant', 'dora', ISSUER]], message)
+    const lines = log.lines(message).map((line) => ALL.map((name) => line[name]))
+    assert.deepEqual(lines, [['test-tenant', 'dora', ISSUER]], message)
   }
   const isNamedTwice = (line: string) => ALL.some((name) => line.split(`"${name}":`).length > 2)
   assert.deepEqual(log.raw.filter(isNamedTwice), [])
@@ -195,13 +195,13 @@ const LOGGERS: readonly [what: string, child: (log: FastifyBaseLogger) => unknow
 
 for (const [what, child] of LOGGERS) {
   test(`a logger ${what} stays, decides nothing, and the refusal still names the tenant`, async (t) => {
-    const told: unknown[] = []
+    const lines: unknown[] = []
     const app = bareApp(t)
     app.addHook('onRequest', async (request, reply) => {
       const own = Object.create(request.log)
       const log = Object.assign(own, {
         child: () => child(log),
-        info: (line: object, msg: string) => void told.push([msg, Reflect.get(line, 'tenant')]),
+        info: (line: object, msg: string) => void lines.push([msg, Reflect.get(line, 'tenant')]),
       })
       request.log = log
       reply.log = log
@@ -211,7 +211,7 @@ for (const [what, child] of LOGGERS) {
     const headers = await as({ acme: [] })
     assert.equal((await app.inject({ url: '/acme/x', headers })).statusCode, 200)
     assert.equal((await app.inject({ url: '/ghost/x', headers })).statusCode, 403)
-    const refused = told.filter((line) => [line].flat()[0] === 'request refused')
+    const refused = lines.filter((line) => [line].flat()[0] === 'request refused')
     assert.deepEqual(refused, [['request refused', 'ghost']])
   })
 }

@@ -144,7 +144,7 @@ test('an issuer that has proved a logout is not displaced by one that has proved
 })
 
 test('a logout whose entry is not stored yet is 503 when the application closes', async (t) => {
-  const told = heard(t, 'logout')
+  const events = heard(t, 'logout')
   let isAppending = false
   const append = () => {
     isAppending = true
@@ -156,7 +156,7 @@ test('a logout whose entry is not stored yet is 503 when the application closes'
   await until(() => isAppending)
   await app.close()
   assert.equal((await answer).statusCode, 503)
-  const found = told.map(({ outcome, reason }) => [outcome, reason])
+  const found = events.map(({ outcome, reason }) => [outcome, reason])
   assert.deepEqual(found, [['unavailable', 'the application closes']])
 })
 

@@ -4,8 +4,8 @@ import Fastify, { type FastifyInstance } from 'fastify'
 import type { RouteDeclaration } from '../../lib/index.ts'
 
 // The package is loaded after the applications are made, as in many CommonJS applications, and by
-// @fastify/autoload. So Fastify has not told the package of them. For this reason all imports of the
-// package stand below.
+// @fastify/autoload. So the package does not know them. For this reason all imports of the package
+// stand below.
 const lines: string[] = []
 const logger = { level: 'warn', stream: { write: (line: string) => void lines.push(line) } }
 const applications = Array.from({ length: 12 }, () => Fastify({ logger, exposeHeadRoutes: false }))
@@ -130,7 +130,7 @@ test('a later route of a scope that was there before says who may use it, where 
   await assertRouteInvalid(app, /^GET \/x: declares neither require nor check nor guests/)
 })
 
-test('the mistake in a later route of a scope that was there before is told', async (t) => {
+test('the mistake in a later route of a scope that was there before is logged', async (t) => {
   const app = nextApp(t)
   const scopes: FastifyInstance[] = []
   await app.register(async (scope) => void scopes.push(scope))

@@ -58,7 +58,7 @@ for (const [what, route, constrained] of BESIDE) {
   })
 }
 
-test('configs that share one mark in one place are told apart by what they declare', async (t) => {
+test('configs that share one mark in one place differ by what they declare', async (t) => {
   const app = await guardedApp(t)
   let open: object | undefined
   app.addHook('onRoute', (options) => {
@@ -207,19 +207,19 @@ test('a service of two applications keeps their routes apart', async (t) => {
 })
 
 /** Routes that Fastify adds in part before it refuses them. It cannot serve that part. */
-const HALVES: readonly [what: string, route: object, told: string][] = [
+const HALVES: readonly [what: string, route: object, named: string][] = [
   ['some methods', { method: ['PUT', 'GET', 'DELETE'], url: '/x' }, 'PUT, GET, DELETE /x'],
   ['the path without the optional parameter', { method: 'GET', url: '/x/:id?' }, 'GET /x/:id?'],
 ]
 
-for (const [what, route, told] of HALVES) {
+for (const [what, route, named] of HALVES) {
   test(`a route whose place is taken for ${what} stops the boot, with its error swallowed`, async (t) => {
     const app = await guardedApp(t, {}, { exposeHeadRoutes: false })
     app.get('/x', handler)
     assert.throws(() => app.route({ method: 'GET', url: '/', ...route, handler }))
     await assertRouteInvalid(
       app,
-      `${told}: Fastify refused a part of it, since another route is there`,
+      `${named}: Fastify refused a part of it, since another route is there`,
     )
   })
 }
@@ -431,9 +431,9 @@ test('what is written into a live config closes the route for everybody, with on
   opening.get('/x', handler)
   const request = { url: '/x', headers: await as() }
   for (const _ of [1, 2]) assert.equal(outcome(await opening.inject(request)), LACKING)
-  const told = lines.map((line) => JSON.parse(line)).filter(({ msg }) => msg.includes('declares'))
+  const logged = lines.map((line) => JSON.parse(line)).filter(({ msg }) => msg.includes('declares'))
   assert.deepEqual(
-    told.map(({ method, url, msg }) => [method, url, msg]),
+    logged.map(({ method, url, msg }) => [method, url, msg]),
     [
       [
         'GET',

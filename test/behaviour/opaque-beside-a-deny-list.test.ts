@@ -5,7 +5,7 @@ import { authority, guardedApp } from '../helpers/app/guarded-app.ts'
 import { outcome } from '../helpers/app/refusals.ts'
 import { until } from '../helpers/processes/until.ts'
 
-/** An application of opaque tokens that tell no age, beside a deny list. */
+/** An application of opaque tokens without an age, beside a deny list. */
 async function opaque(t: TestContext, opaqueMaxAge: number) {
   const counts = { asked: 0, resolved: 0 }
   let gate: Promise<void> | undefined

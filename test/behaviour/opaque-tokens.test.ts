@@ -308,7 +308,7 @@ test('without the option what is no JWT is 401', async (t) => {
   assertRefused(await get(app, 'key'), 'ERR_AUTH_TOKEN_INVALID')
 })
 
-test('isRevoked is told of an opaque token by its claims', async (t) => {
+test('isRevoked receives the claims of an opaque token', async (t) => {
   const seen: unknown[] = []
   const isRevoked = (_userInfo: unknown, token: { sub: string | null; expiresAt: Date | null }) => {
     seen.push([token.sub, token.expiresAt])

@@ -4,7 +4,7 @@ import { connect } from 'node:net'
 import { type TestContext, test } from 'node:test'
 import Fastify, { type FastifyInstance, type FastifyRequest } from 'fastify'
 
-// It is made before the package is loaded, which is not told of it.
+// It is made before the package is loaded, which does not know it.
 const madeBefore = Fastify()
 const { default: tenantAuth, currentAuthorization, signalOf } = await import('../../lib/index.ts')
 const { denyList } = await import('../../lib/entrypoints/revocation/index.ts')
@@ -128,7 +128,7 @@ test('the not-found handler of a guarded application runs for nobody, wherever t
   assert.deepEqual(seen, ['nobody'])
 })
 
-test('the end of an uncovered response on the connection of a user is told for nobody', async (t) => {
+test('the end of an uncovered response on the connection of a user runs for nobody', async (t) => {
   const noted = await noting(t)
   const { app, seen } = noted
   await app.listen({ port: 0, host: '127.0.0.1' })
@@ -151,17 +151,17 @@ test('an abort listener runs for the user of its request, whoever has ended it',
     const app = await guardedApp(t, { asyncContext, isRevoked })
     const seen: string[] = []
     let waiting: FastifyRequest | undefined
-    const tell = (what: string) => () => seen.push(`${what} ${current()}`)
+    const noteAbort = (what: string) => () => seen.push(`${what} ${current()}`)
     app.get('/wait', async (request) => {
       const signal = signalOf(request)
-      signal.addEventListener('abort', tell('told'))
+      signal.addEventListener('abort', noteAbort('early'))
       waiting = request
       await once(signal, 'abort')
       return 'ended'
     })
     app.get('/end', async () => {
       await isRevoked.add({ sub: 'alice', issuer: authority.issuer })
-      if (waiting) signalOf(waiting).addEventListener('abort', tell('late'))
+      if (waiting) signalOf(waiting).addEventListener('abort', noteAbort('late'))
       return current()
     })
     const answer = app.inject({ url: '/wait', headers: ALICE })
@@ -170,6 +170,6 @@ test('an abort listener runs for the user of its request, whoever has ended it',
     assert.equal(ended.body, asyncContext ? 'bob' : 'nobody')
     await answer
     const who = asyncContext ? 'alice' : 'nobody'
-    assert.deepEqual(seen, [`told ${who}`, `late ${who}`])
+    assert.deepEqual(seen, [`early ${who}`, `late ${who}`])
   }
 })

@@ -6,7 +6,7 @@ import { type TestContext, test } from 'node:test'
 import websocket from '@fastify/websocket'
 import Fastify, { type FastifyInstance } from 'fastify'
 
-// It is made before the package is loaded, which is not told of it.
+// It is made before the package is loaded, which does not know it.
 const madeBefore = Fastify()
 const { default: tenantAuth, authorizationOf } = await import('../../lib/index.ts')
 const { denyList } = await import('../../lib/entrypoints/revocation/index.ts')
@@ -180,21 +180,21 @@ for (const [way, open] of WAYS) {
     const isRefused = expected !== '200'
     const effect = isRefused ? 'runs no handler' : 'runs its handler'
     test(`${way}, and then the token ${how}: the request ${effect}`, async (t) => {
-      const told = heard(t, 'decision')
+      const emitted = heard(t, 'decision')
       const options = optionsOf()
       const one = await held(t, options)
       const rest = open(one, await as())
-      await until(() => told.length === 1)
+      await until(() => emitted.length === 1)
       await end(t, options)
       const answer = await rest()
       const isCoded = !(way.includes('HEAD') || way.includes('upgrade'))
       assert.equal(answer, isCoded ? expected : expected.slice(0, 3))
       assert.equal(one.handled.length, isRefused ? 0 : 1)
       assert.deepEqual(
-        told.map(({ outcome, code, sub }) => [outcome, code, sub]),
+        emitted.map(({ outcome, code, sub }) => [outcome, code, sub]),
         [
           ['admitted', null, 'test-user'],
-          ...(isRefused ? [['refused', 'ERR_AUTH_TOKEN_INVALID', told[1]?.sub]] : []),
+          ...(isRefused ? [['refused', 'ERR_AUTH_TOKEN_INVALID', emitted[1]?.sub]] : []),
         ],
       )
     })
@@ -210,7 +210,7 @@ for (const [seconds, end, expected] of [
   [31, 'a JWT', '401 ERR_AUTH_TOKEN_INVALID'],
 ] as const) {
   test(`an opaque token with ${end} that is good no more, and was asked for ${seconds} s ago, is ${expected}`, async (t) => {
-    const told = heard(t, 'decision')
+    const emitted = heard(t, 'decision')
     const claims = { iss: authority.issuer, aud: authority.audience, sub: 'machine' }
     const exp = Math.floor(Date.now() / 1000) + 3600
     const token = await authority.token({ sub: 'machine' }, { expiresIn: 3600 })
@@ -219,7 +219,7 @@ for (const [seconds, end, expected] of [
     ageByDate(t)
     const one = await held(t, { opaqueMaxAge: 30, opaqueToken: async () => answer })
     const rest = half('/plain')(one, { authorization: 'Bearer key' })
-    await until(() => told.length === 1)
+    await until(() => emitted.length === 1)
     answer = null
     t.mock.timers.enable({ apis: ['Date'], now: Date.now() + seconds * 1000 })
     assert.equal(await rest(), expected)
@@ -227,14 +227,14 @@ for (const [seconds, end, expected] of [
 }
 
 test('a deny list that has gone stale during a body refuses it with 503', async (t) => {
-  const told = heard(t, 'decision')
+  const emitted = heard(t, 'decision')
   const log = new EntryLog()
   const isRevoked = denyList<number>({ changes: log.changes, append: log.append, maxStale: 60 })
   holdTime(t, { apis: ['Date'], now: Date.now() })
   const one = await held(t, { isRevoked })
   await isRevoked.ready()
   const rest = half('/plain')(one, await as())
-  await until(() => told.length === 1)
+  await until(() => emitted.length === 1)
   log.onAnswer = () => Promise.reject(new Error('no soup'))
   t.mock.timers.tick(61_000)
   assert.equal(await rest(), '503 ERR_AUTH_REVOCATION_UNAVAILABLE')
@@ -242,7 +242,7 @@ test('a deny list that has gone stale during a body refuses it with 503', async 
 })
 
 test('an application that was made before the import looks again, too', async (t) => {
-  const told = heard(t, 'decision')
+  const emitted = heard(t, 'decision')
   t.after(() => madeBefore.close())
   const isRevoked = denyList()
   const one = await held(t, { isRevoked }, madeBefore)
@@ -250,7 +250,7 @@ test('an application that was made before the import looks again, too', async (t
   const waiting = ['/plain', '/early', '/early/scope', '/scope'].map((path) =>
     half(path)(one, headers),
   )
-  await until(() => told.length === waiting.length)
+  await until(() => emitted.length === waiting.length)
   await isRevoked.add({ sub: 'test-user', issuer: authority.issuer })
   for (const rest of waiting) assert.equal(await rest(), '401 ERR_AUTH_TOKEN_INVALID')
   assert.deepEqual(one.handled, [])
@@ -282,7 +282,7 @@ for (const [expected, stop] of [
   ['401 ERR_AUTH_TOKEN_INVALID', (t, options) => t.mock.timers.enable(options)],
 ] satisfies [string, typeof holdTime][]) {
   test(`an opaque token without an end is asked about again during a body: ${expected}`, async (t) => {
-    const told = heard(t, 'decision')
+    const emitted = heard(t, 'decision')
     stop(t, { apis: ['Date'], now: Date.now() })
     let isGood = true
     const opaqueToken = t.mock.fn(async () =>
@@ -290,7 +290,7 @@ for (const [expected, stop] of [
     )
     const one = await held(t, { opaqueToken })
     const rest = half('/plain')(one, { authorization: 'Bearer key-1' })
-    await until(() => told.length === 1)
+    await until(() => emitted.length === 1)
     isGood = expected === '200'
     t.mock.timers.tick(60_000)
     assert.equal(await rest(), expected)
@@ -303,18 +303,18 @@ for (const [what, first, then, events] of [
   ['used by an actor', { sub: 'alice' }, { sub: 'alice', act: { sub: 'eve' } }, ['alice', 'eve']],
   ['the same user', { sub: 'alice' }, { sub: 'alice' }, ['alice']],
 ] as const) {
-  test(`a key that is ${what} by the end of a body is told with ${events.join(' and ')}`, async (t) => {
-    const told = heard(t, 'decision')
+  test(`a key that is ${what} by the end of a body is reported with ${events.join(' and ')}`, async (t) => {
+    const emitted = heard(t, 'decision')
     holdTime(t, { apis: ['Date'], now: Date.now() })
     let claims: object = first
     const opaqueToken = () => ({ ...claims, iss: authority.issuer, aud: authority.audience })
     const one = await held(t, untyped({ opaqueToken }))
     const rest = half('/plain')(one, { authorization: 'Bearer key-1' })
-    await until(() => told.length === 1)
+    await until(() => emitted.length === 1)
     claims = then
     t.mock.timers.tick(60_000)
     assert.equal(await rest(), '200')
-    const seen = told.map(({ outcome, sub, actor }) => [outcome, actor?.sub ?? sub])
+    const seen = emitted.map(({ outcome, sub, actor }) => [outcome, actor?.sub ?? sub])
     assert.deepEqual(
       seen,
       events.map((who) => ['admitted', who]),
@@ -323,7 +323,7 @@ for (const [what, first, then, events] of [
 }
 
 test('a function that is no deny list of ours is asked once for a request', async (t) => {
-  const told = heard(t, 'decision')
+  const emitted = heard(t, 'decision')
   const list = denyList()
   let asked = 0
   const isRevoked: NonNullable<Options>['isRevoked'] = (...of) => {
@@ -332,13 +332,13 @@ test('a function that is no deny list of ours is asked once for a request', asyn
   }
   const one = await held(t, { isRevoked })
   const rest = half('/plain')(one, await as())
-  await until(() => told.length === 1)
+  await until(() => emitted.length === 1)
   assert.equal(await rest(), '200')
   assert.equal(asked, 1)
 })
 
 test('the refused request has no user any more, and its refusal is the one that is answered', async (t) => {
-  const told = heard(t, 'decision')
+  const emitted = heard(t, 'decision')
   const isRevoked = denyList()
   const one = await guardedApp(t, { isRevoked })
   const users: unknown[] = []
@@ -347,7 +347,7 @@ test('the refused request has no user any more, and its refusal is the one that 
   await one.listen({ port: 0, host: '127.0.0.1' })
   const json = { 'content-type': 'application/json', ...(await as()) }
   const rest = opened(one, 'POST', '/plain', json, '1}')
-  await until(() => told.length === 1)
+  await until(() => emitted.length === 1)
   await isRevoked.add({ sub: 'test-user', issuer: authority.issuer })
   assert.equal(await rest(), '401 ERR_AUTH_TOKEN_INVALID')
   assert.deepEqual(users, [null])

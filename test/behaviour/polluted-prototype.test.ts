@@ -212,8 +212,8 @@ const WAYS: readonly (readonly [string, (t: TestContext) => Way | Promise<Way>])
       const alice = { iss: issuer, sub: 'alice', aud: audience }
       const opaqueToken = async (token: string) => (token === 'opaque-of-alice' ? alice : null)
       const resourcesOf = async ({ sub }: TokenUser) => (sub === 'alice' ? RIGHTS : null)
-      const told = { opaqueToken, resourcesOf, tenants: async () => true }
-      return { options: () => ({ ...authority.options, ...told }) }
+      const functions = { opaqueToken, resourcesOf, tenants: async () => true }
+      return { options: () => ({ ...authority.options, ...functions }) }
     },
   ],
   [
@@ -224,7 +224,7 @@ const WAYS: readonly (readonly [string, (t: TestContext) => Way | Promise<Way>])
     },
   ],
   [
-    'a deny list that is told',
+    'a deny list with changes',
     () => {
       const entries = [{ sub: 'eve', issuer }]
       const changes = async () => setImmediate({ entries, cursor: 1 })

@@ -52,8 +52,8 @@ test('no challenge is made of the Host header, forwarded headers or the address 
     for (const target of TARGETS) {
       const close = [...names, 'connection: close']
       const stranger = await rawRequest(app, `GET ${target('/menu')} HTTP/1.1`, ...close)
-      const told = /^www-authenticate: (.*)\r$/im
-      assert.equal(told.exec(stranger)?.[1], expected, stranger)
+      const challengeLine = /^www-authenticate: (.*)\r$/im
+      assert.equal(challengeLine.exec(stranger)?.[1], expected, stranger)
       assert.doesNotMatch(stranger, /evil/)
       const foreign = await rawRequest(
         app,
@@ -61,7 +61,7 @@ test('no challenge is made of the Host header, forwarded headers or the address 
         `authorization: ${authorization}`,
         ...close,
       )
-      assert.equal(told.exec(foreign)?.[1], forbidden, foreign)
+      assert.equal(challengeLine.exec(foreign)?.[1], forbidden, foreign)
       assert.doesNotMatch(foreign, /evil/)
     }
   }

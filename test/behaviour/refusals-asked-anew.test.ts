@@ -100,7 +100,7 @@ for (const [what, options] of OLD_ANSWERS) {
   })
 }
 
-test('a tenant without the right is asked for once, and refused by what was told last', async (t) => {
+test('a tenant without the right is asked for once, and refused by the last answer', async (t) => {
   let answer: object = {}
   const { get, pass } = await start(t, () => answer)
   assert.equal(outcome(await get('/needs/acme')), FORBIDDEN)

@@ -27,7 +27,7 @@ const get = async (app: FastifyInstance, headers: { authorization: string }, url
 
 const READER = { acme: ['menu:read'] }
 
-test('the application tells the rights, and those of the token do not count', async (t) => {
+test('the application returns the rights, and those of the token do not count', async (t) => {
   const { app, asked } = await start(t, async () => READER)
   const alice = await as()
   assert.equal((await get(app, alice)).statusCode, 200)
@@ -152,8 +152,8 @@ for (const [what, answer] of MALFORMED) {
 }
 
 test('names that objects have, and *, count as they do in the claim', async (t) => {
-  const told = '{"__proto__":["a:b"],"constructor":[],"*":["menu:read"]}'
-  const { app } = await start(t, () => JSON.parse(told))
+  const rights = '{"__proto__":["a:b"],"constructor":[],"*":["menu:read"]}'
+  const { app } = await start(t, () => JSON.parse(rights))
   const alice = await as()
   for (const [url, status] of [
     ['/needs/__proto__', 200],
@@ -164,7 +164,7 @@ test('names that objects have, and *, count as they do in the claim', async (t) 
     assert.equal((await get(app, alice, url)).statusCode, status, url)
   }
   const { body } = await get(app, alice, '/me')
-  assert.equal(body.includes(`"resources":${told}`), true, body)
+  assert.equal(body.includes(`"resources":${rights}`), true, body)
 })
 
 test('a user may have 10 000 tenants', async (t) => {
@@ -284,7 +284,7 @@ for (const claims of NAMELESS) {
   })
 }
 
-test('opaque tokens have the rights that the application tells', async (t) => {
+test('opaque tokens have the rights that the application returns', async (t) => {
   const opaqueToken = () => ({ iss, aud, sub: 'machine', resources: { stale: ['menu:read'] } })
   const { app, asked, pass } = await start(t, () => READER, { opaqueToken, resourcesMaxAge: 100 })
   const key = { authorization: 'Bearer key-1' }
@@ -295,7 +295,7 @@ test('opaque tokens have the rights that the application tells', async (t) => {
   assert.deepEqual(asked(), [{ issuer: iss, sub: 'machine' }])
 })
 
-test('isRevoked is told the rights that count', async (t) => {
+test('isRevoked receives the rights that count', async (t) => {
   const seen: unknown[] = []
   const isRevoked = ({ resources }: { resources?: unknown }) => {
     seen.push(resources)
@@ -322,25 +322,25 @@ const FORGOTTEN: [
 
 for (const [what, forgotten, taken] of FORGOTTEN) {
   test(`after forget of ${what} a right that was taken away counts no more`, async (t) => {
-    let told: object | null = READER
+    let rights: object | null = READER
     const issuers = [authority.issuerRules({ tenants: '*' }), other.issuerRules({ tenants: '*' })]
-    const { app } = await start(t, async () => told, { issuers })
+    const { app } = await start(t, async () => rights, { issuers })
     const users = [await as(), await as({}, other), await as({ sub: 'bob' })]
     const outcomes = async () =>
       Promise.all(users.map(async (user) => (await get(app, user)).statusCode === 403))
     assert.deepEqual(await outcomes(), [false, false, false])
-    told = {}
+    rights = {}
     app.authService.forget(forgotten)
     assert.deepEqual(await outcomes(), taken)
   })
 }
 
 test('a user that was not known counts at the next request after forget', async (t) => {
-  let told: object | null = null
-  const { app } = await start(t, () => told)
+  let rights: object | null = null
+  const { app } = await start(t, () => rights)
   const alice = await as()
   assertRefused(await get(app, alice), 'ERR_AUTH_TENANT_FORBIDDEN')
-  told = READER
+  rights = READER
   app.authService.forget({ sub: 'alice' })
   assert.equal((await get(app, alice)).statusCode, 200)
 })

@@ -35,7 +35,7 @@ for (const [what, answer] of [
   })
 }
 
-test('isRevoked is told what the token itself says, not what mapClaims makes of it', async (t) => {
+test('isRevoked receives what the token itself says, not what mapClaims makes of it', async (t) => {
   const seen: TokenInfo[] = []
   const probe = await startProbe(t, {
     mapClaims: (claims) => {
@@ -60,18 +60,18 @@ test('isRevoked is told what the token itself says, not what mapClaims makes of 
   )
   const names = { issuer: ISSUER, sub: 'alice', jti: 'token-1', sid: 'session-1' }
   const [first, cached, bare] = seen
-  for (const told of [first, cached]) {
-    const { issuedAt, expiresAt, ...rest } = told ?? assert.fail('isRevoked was not asked')
+  for (const received of [first, cached]) {
+    const { issuedAt, expiresAt, ...rest } = received ?? assert.fail('isRevoked was not asked')
     assert.deepEqual(rest, names)
     assert.deepEqual([issuedAt?.getTime(), expiresAt?.getTime()], [0, 0], 'dates of its own')
-    assert.equal(Object.isFrozen(told), true)
+    assert.equal(Object.isFrozen(received), true)
   }
   assert.notEqual(first?.expiresAt, cached?.expiresAt)
   const nothing = { issuer: ISSUER, sub: null, jti: null, sid: null, issuedAt: null }
   assert.deepEqual({ ...bare, expiresAt: undefined }, { ...nothing, expiresAt: undefined })
 })
 
-test('the dates that isRevoked is told are those of the token, on each call', async (t) => {
+test('the dates that isRevoked receives are those of the token, on each call', async (t) => {
   const seen: unknown[] = []
   const probe = await startProbe(t, {
     isRevoked: (_userInfo, { issuedAt, expiresAt }) => {

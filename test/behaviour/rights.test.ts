@@ -67,7 +67,7 @@ for (const [what, rights, superuserResource, expected] of SUPERUSERS) {
   })
 }
 
-test('a superuser is told which tenants do not exist, and meets every other rule', async (t) => {
+test('a superuser learns which tenants do not exist, and meets every other rule', async (t) => {
   const app = await guardedApp(t, { superuserResource: ROOT, tenants: ['real'] })
   app.get('/:tenant/x', async () => 'never')
   app.get('/x', { config: { tenant: true } }, async () => 'never')

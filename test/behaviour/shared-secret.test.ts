@@ -244,12 +244,12 @@ const WRONG: [what: string, options: object, ...parts: string[]][] = [
 ]
 
 for (const [what, options, ...parts] of WRONG) {
-  test(`${what} stops the boot, and no secret is told`, () => {
+  test(`${what} stops the boot, and no secret is shown`, () => {
     assert.throws(() => sharedSecret({ ...BASE, ...options }), errorWithoutSecrets(...parts))
   })
 }
 
-test('a secret in the place of the options stops the boot, and is not told', () => {
+test('a secret in the place of the options stops the boot, and is not shown', () => {
   const expected = errorWithoutSecrets('options: expected an object', 'secrets: expected')
   for (const options of [SECRET, [SECRET], [[SECRET]]]) {
     assert.throws(() => Reflect.apply(sharedSecret, null, [options]), expected)

@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import websocket from '@fastify/websocket'
 import Fastify from 'fastify'
 
-// It is made before the package is loaded, which is not told of it.
+// It is made before the package is loaded, which does not know it.
 const madeBefore = Fastify()
 const {
   default: tenantAuth,

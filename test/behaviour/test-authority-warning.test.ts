@@ -25,14 +25,14 @@ test('if the fetched keys are those of a test authority, a warning names it', as
   const { issuer, audience } = authority
   const options = { publicKeysUrl: await authority.listen(), issuer, audience }
   const { app, lines } = await logged(t, options)
-  const told = () => lines.filter(({ msg }) => msg === WARNING)
-  const found = told().map(({ level, issuer }) => ({ level, issuer }))
+  const warnings = () => lines.filter(({ msg }) => msg === WARNING)
+  const found = warnings().map(({ level, issuer }) => ({ level, issuer }))
   assert.deepEqual(found, [{ level: 40, issuer: 'authority.test' }])
   await app.authService.refreshKeys()
-  assert.equal(told().length, 1, 'the same keys are told once')
+  assert.equal(warnings().length, 1, 'the same keys are named once')
   await authority.rotate()
   await app.authService.refreshKeys()
-  assert.equal(told().length, 2, 'other keys are told anew')
+  assert.equal(warnings().length, 2, 'other keys are named anew')
 })
 
 test('keys that a test gives in code make no noise', async (t) => {

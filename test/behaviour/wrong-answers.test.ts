@@ -75,8 +75,8 @@ for (const [what, wrong] of WRONG) {
       const [refusal, ...others] = log.lines('request refused')
       assert.deepEqual(others, [])
       assert.equal(refusal?.['reason'], 'the issuers function gave no usable answer')
-      const told = log.lines('').filter((line) => line['function'] === 'issuers')
-      assert.equal(told.filter(({ level }) => level === 40).length, 1)
+      const logged = log.lines('').filter((line) => line['function'] === 'issuers')
+      assert.equal(logged.filter(({ level }) => level === 40).length, 1)
       assertRefused(await askFresh(), 'ERR_AUTH_ISSUERS_UNAVAILABLE')
       // What came before is no last good answer for a later outage.
       row.answer = () => assert.fail('down')

@@ -82,8 +82,10 @@ export async function driveOnce(
   const share = used / 1000 / (performance.now() - begun)
   const requests = statuses.get(load.status) ?? 0
   if (requests === 0 || statuses.size > 1) {
-    const told = [...statuses].map(([status, count]) => `${count} answers of ${status}`).join(', ')
-    throw new Error(`${name}: ${told || 'no answer'}, and each should be ${load.status}`)
+    const counts = [...statuses]
+      .map(([status, count]) => `${count} answers of ${status}`)
+      .join(', ')
+    throw new Error(`${name}: ${counts || 'no answer'}, and each should be ${load.status}`)
   }
   return { requests, cost: used / requests, share }
 }

@@ -9,7 +9,7 @@ export interface Measured extends Pick<Row, 'kind' | 'name'> {
 }
 
 /** The costs of one row by one driver. */
-interface Told extends Pick<Row, 'kind' | 'name'> {
+interface DriverRow extends Pick<Row, 'kind' | 'name'> {
   readonly costs: Costs
 }
 
@@ -38,8 +38,9 @@ export function tablesOf(measured: readonly Measured[]): string {
     .join('\n\n')
 }
 
-function tablesOfDriver(rows: readonly Told[]): string[] {
-  const of = (...kinds: readonly Kind[]): Told[] => rows.filter(({ kind }) => kinds.includes(kind))
+function tablesOfDriver(rows: readonly DriverRow[]): string[] {
+  const of = (...kinds: readonly Kind[]): DriverRow[] =>
+    rows.filter(({ kind }) => kinds.includes(kind))
   return [
     admittedTable(of('warm', 'many', 'cold')),
     timesTable('option', 'times the same without it', of('asyncContext')),
@@ -59,12 +60,12 @@ const OTHERS: readonly (readonly [contestant: string, name: string])[] = [
 ]
 
 /** How many requests we let through for the CPU time in which another server answers one. */
-function admittedTable(rows: readonly Told[]): string {
+function admittedTable(rows: readonly DriverRow[]): string {
   if (rows.length === 0) return ''
   const lines = OTHERS.map(([contestant, name]) => [
     name,
     ...rows.map((row) => {
-      const cell = toldRatio(ratiosOf(row.costs, contestant, 'this plugin'), noiseOf(row))
+      const cell = ratioText(ratiosOf(row.costs, contestant, 'this plugin'), noiseOf(row))
       return contestant === bestPeer(row.costs) ? `**${cell}**` : cell
     }),
   ])
@@ -75,17 +76,17 @@ function admittedTable(rows: readonly Told[]): string {
 }
 
 /** How often the CPU time of another server each one takes. */
-function timesTable(what: string, head: string, rows: readonly Told[]): string {
+function timesTable(what: string, head: string, rows: readonly DriverRow[]): string {
   if (rows.length === 0) return ''
   const lines = rows.flatMap((row) =>
-    timesOf(row).map(([name, ratios]) => [name, toldRatio(ratios, noiseOf(row))]),
+    timesOf(row).map(([name, ratios]) => [name, ratioText(ratios, noiseOf(row))]),
   )
   return aligned([[what, head], ...lines])
 }
 
 type Times = readonly (readonly [name: string, ratios: readonly number[]])[]
 
-function timesOf({ kind, name, costs }: Told): Times {
+function timesOf({ kind, name, costs }: DriverRow): Times {
   switch (kind) {
     case 'bound':
       return [
@@ -127,7 +128,7 @@ function boundRatios(costs: Costs): number[] {
 const TWICE: Partial<Record<Kind, string>> = { bound: 'bound', refusals: 'none' }
 
 /** How far two equal servers are apart: the quartile of their ratios that is farther from 1. */
-function noiseOf({ kind, costs }: Told): number {
+function noiseOf({ kind, costs }: DriverRow): number {
   const ratios = ratiosOf(costs, AGAIN, TWICE[kind] ?? 'this plugin')
   return Math.max(...quartiles(ratios).map((ratio) => Math.abs(ratio - 1)))
 }
@@ -140,7 +141,7 @@ function bestPeer(costs: Costs): string | undefined {
 }
 
 /** Median and quartiles. "≈" says that equal servers are as far apart. */
-function toldRatio(ratios: readonly number[], noise: number): string {
+function ratioText(ratios: readonly number[], noise: number): string {
   if (ratios.length === 0) return ''
   const [middle, low, high] = [median(ratios), ...quartiles(ratios)]
   const mark = Math.abs(middle - 1) > noise ? '' : '≈ '

@@ -29,10 +29,10 @@ for (const fault of faults) {
     })
     t.after(() => server.close())
     const args = [server.url, String(GOOD), String(BAD)]
-    const told = await runChild('key-memory', args, ['--expose-gc'], 600_000)
-    assert.equal(told['failed'], BAD)
-    assert.equal(told['ready'], true)
-    const grown = numberOf(told, 'grown') / MEGABYTE
+    const printed = await runChild('key-memory', args, ['--expose-gc'], 600_000)
+    assert.equal(printed['failed'], BAD)
+    assert.equal(printed['ready'], true)
+    const grown = numberOf(printed, 'grown') / MEGABYTE
     t.diagnostic(`${fault}: ${grown.toFixed(1)} MB`)
     assert.ok(grown <= 30, `grown by ${grown.toFixed(1)} MB`)
   })

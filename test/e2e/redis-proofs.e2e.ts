@@ -40,9 +40,10 @@ else {
       })
 
       it('a proof that one process has seen is refused in another', async () => {
-        const told = () => runChild('noted-proof', [name, server.url, 'key.3', END.toISOString()])
-        assert.deepEqual(await told(), { isFirst: true })
-        assert.deepEqual(await told(), { isFirst: false })
+        const askAnother = () =>
+          runChild('noted-proof', [name, server.url, 'key.3', END.toISOString()])
+        assert.deepEqual(await askAnother(), { isFirst: true })
+        assert.deepEqual(await askAnother(), { isFirst: false })
         assert.equal(await make(0)('key.3', END), false)
       })
 

@@ -12,7 +12,7 @@ import { runExample } from '../helpers/processes/running-example.ts'
 describeTenantsIn('an embedded PostgreSQL', openEmbedded)
 describeMembershipsIn('an embedded PostgreSQL', openEmbedded)
 
-it('the example starts, does what it prints, and ends when it is told to', async (t) => {
+it('the example starts, does what it prints, and ends by SIGTERM', async (t) => {
   const start = 'test/examples/tenants-in-a-database/start.ts'
   const { child, printed, until, ended } = runExample(t, [start], { PORT: '0', DATABASE_URL: '' })
   await until('gone-gecko')

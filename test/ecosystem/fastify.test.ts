@@ -25,18 +25,18 @@ const handler = async () => 'served'
 /** A route without a HEAD route beside it. */
 const alone = { exposeHeadRoute: false }
 
-interface ToldRoute {
+interface AddedRoute {
   readonly scope: FastifyInstance
   readonly options: RouteOptions
 }
 
-/** What `onRoute` is told from now on. */
-function toldRoutes(app: FastifyInstance): ToldRoute[] {
-  const told: ToldRoute[] = []
+/** The routes that `onRoute` receives from now on. */
+function addedRoutes(app: FastifyInstance): AddedRoute[] {
+  const added: AddedRoute[] = []
   app.addHook('onRoute', function (options) {
-    told.push({ scope: this, options })
+    added.push({ scope: this, options })
   })
-  return told
+  return added
 }
 
 /** `request.routeOptions` of a request for each path. */
@@ -74,42 +74,42 @@ test('onError runs before the error handler, whose answer has the headers set th
 })
 
 // lib/routes/route-capture.ts and lib/entrypoints/cli/observe/preload.ts.
-test('a channel tells of an application before its first route, and it takes hooks then', (t) => {
-  const told: string[] = []
+test('a channel emits an application before its first route, and it takes hooks then', (t) => {
+  const urls: string[] = []
   const listen = (message: unknown): void => {
     const fastify: FastifyInstance = Reflect.get(Object(message), 'fastify')
-    fastify.addHook('onRoute', ({ url }) => void told.push(url))
+    fastify.addHook('onRoute', ({ url }) => void urls.push(url))
   }
   subscribe('fastify.initialization', listen)
   t.after(() => unsubscribe('fastify.initialization', listen))
   made(t).get('/', alone, handler)
-  assert.deepEqual(told, ['/'])
+  assert.deepEqual(urls, ['/'])
 })
 
-// lib/routes/route-capture.ts: the scope tells which guard covers a route.
+// lib/routes/route-capture.ts: the scope shows which guard covers a route.
 test('an onRoute hook of the application is called as a method of the scope', async (t) => {
   const app = made(t)
-  const told = toldRoutes(app)
+  const added = addedRoutes(app)
   const scopes: unknown[] = []
   app.register(async (scope) => {
     scopes.push(scope)
     scope.get('/', alone, handler)
   })
   await app.ready()
-  const shown = told.map(({ scope }) => scope === scopes[0])
+  const shown = added.map(({ scope }) => scope === scopes[0])
   assert.deepEqual(shown, [true])
 })
 
-// lib/routes/route-capture.ts: a route that two hooks are told of is one route.
+// lib/routes/route-capture.ts: a route that two hooks receive is one route.
 test('all onRoute hooks are given one object', (t) => {
   const app = made(t)
-  const [first, second] = [toldRoutes(app), toldRoutes(app)]
+  const [first, second] = [addedRoutes(app), addedRoutes(app)]
   app.get('/', alone, handler)
   assert.equal(first[0]?.options, second[0]?.options)
 })
 
-// lib/routes/route-capture.ts: a place that is taken is told from a free one.
-test('the router does not have a route yet while onRoute is told of it', (t) => {
+// lib/routes/route-capture.ts: a place that is taken differs from a free one.
+test('the router does not have a route yet while onRoute receives it', (t) => {
   const app = made(t)
   const place = { method: 'GET', url: '/' } as const
   const routed: boolean[] = []
@@ -121,10 +121,10 @@ test('the router does not have a route yet while onRoute is told of it', (t) => 
 // lib/routes/route-registry.ts and lib/guard/async-context.ts put hooks of theirs into routes.
 test('hooks that are put into the options of a route until ready run, in their order', async (t) => {
   const app = made(t)
-  const [told, ran] = [toldRoutes(app), [] as string[]]
+  const [added, ran] = [addedRoutes(app), [] as string[]]
   const note = noting(ran)
   app.get('/', { ...alone, onRequest: note('own') }, handler)
-  for (const { options } of told) {
+  for (const { options } of added) {
     options.onRequest = [note('put before'), ...[options.onRequest ?? []].flat()]
     options.preHandler = note('put last')
   }
@@ -148,14 +148,14 @@ test('a hook of the application runs for earlier routes, before the hooks of rou
 // lib/routes/route-capture.ts: a route has a config of its own.
 test('a config that onRoute puts into a GET route is not that of its HEAD twin', (t) => {
   const app = made(t)
-  const told = toldRoutes(app)
+  const added = addedRoutes(app)
   const config = {}
   app.addHook('onRoute', (options) => {
     if (options.method === 'GET') options.config = { noauth: true }
   })
   app.get('/', { config }, handler)
   assert.deepEqual(
-    told.map(({ options }) => [options.method, options.config === config]),
+    added.map(({ options }) => [options.method, options.config === config]),
     [
       ['GET', false],
       ['HEAD', true],
@@ -164,14 +164,14 @@ test('a config that onRoute puts into a GET route is not that of its HEAD twin',
 })
 
 // lib/routes/route-capture.ts: the second url has the policy of the first.
-test('the root of a prefixed scope has two urls, and onRoute is told of the first', async (t) => {
+test('the root of a prefixed scope has two urls, and onRoute receives the first', async (t) => {
   const app = made(t)
-  const told = toldRoutes(app)
+  const added = addedRoutes(app)
   const urls: string[] = []
   app.addHook('onRoute', ({ url }) => void urls.push(url))
   app.register(async (scope) => scope.get('/', alone, handler), { prefix: '/menu' })
   await app.ready()
-  assert.deepEqual([...urls, told[0]?.options.url], ['/menu', '/menu/'])
+  assert.deepEqual([...urls, added[0]?.options.url], ['/menu', '/menu/'])
 })
 
 // lib/routes/route-registry.ts keeps the policy of a route by its config.
@@ -223,7 +223,7 @@ test('a scope has a constructor of requests under a symbol, below that of the sc
   assert.deepEqual(found, [true, [{ key: 'name', value: null }]])
 })
 
-// lib/guard/request-decorators.ts tells a prototype from a request.
+// lib/guard/request-decorators.ts distinguishes a prototype from a request.
 test('a decorated getter stands on a prototype that has a constructor of its own', async (t) => {
   const app = made(t)
   const holders: boolean[] = []
@@ -281,7 +281,7 @@ test('a path with an optional parameter is routed as two, and a lone star below 
 })
 
 // lib/routes/route-path.ts.
-test('initialConfig tells how the router reads slashes', (t) => {
+test('initialConfig shows how the router reads slashes', (t) => {
   const app = made(t, {
     routerOptions: { ignoreTrailingSlash: true, ignoreDuplicateSlashes: true },
   })

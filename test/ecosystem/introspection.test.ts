@@ -67,18 +67,18 @@ describe('with the introspection endpoint of a real authorization server', () =>
   })
   after(() => server.close())
 
-  /** A function for a client, and what it tells the operator. */
+  /** A function for a client, and what it logs for the operator. */
   function start(clientId: string, more: object) {
-    const told: string[] = []
+    const logged: string[] = []
     const options = { issuer: server.issuer, clientId, ...more }
     const ask: ReturnType<typeof introspection> = Reflect.apply(introspection, null, [options])
-    openLifecycle(ask, (reason) => told.push(reason))
-    return { ask, told }
+    openLifecycle(ask, (reason) => logged.push(reason))
+    return { ask, logged }
   }
 
   for (const [clientId, more] of WAYS) {
     it(`gives the client "${clientId}" the claims of a token, found by discovery`, async () => {
-      const { ask, told } = start(clientId, more)
+      const { ask, logged } = start(clientId, more)
       const claims = await ask(token)
       assert.ok(typeof claims === 'object' && claims !== null, `no claims: ${claims}`)
       assert.equal(claims['iss'], server.issuer)
@@ -87,10 +87,10 @@ describe('with the introspection endpoint of a real authorization server', () =>
       assert.equal(claims['scope'], 'menu')
       assert.equal(typeof claims['exp'], 'number')
       assert.equal('active' in claims, false)
-      assert.deepEqual(told, [])
+      assert.deepEqual(logged, [])
     })
 
-    it(`tells the client "${clientId}" that a token is none`, async () => {
+    it(`answers the client "${clientId}" null for what is no token`, async () => {
       const { ask } = start(clientId, more)
       assert.equal(await ask(`${token.slice(0, -1)}!`), null)
       assert.equal(await ask('never-issued'), null)
@@ -104,12 +104,12 @@ describe('with the introspection endpoint of a real authorization server', () =>
     })
   }
 
-  it('refuses another secret, and the operator is told once', async () => {
-    const { ask, told } = start('basic', { clientSecret: 'another secret of the same length !!' })
+  it('refuses another secret, and logs that once', async () => {
+    const { ask, logged } = start('basic', { clientSecret: 'another secret of the same length !!' })
     for (const _ of ['first', 'second']) {
       await assert.rejects(ask(token), { code: 'ERR_INTROSPECTION_CREDENTIALS' })
     }
-    assert.equal(told.length, 1)
+    assert.equal(logged.length, 1)
   })
 
   it('refuses another key', async () => {

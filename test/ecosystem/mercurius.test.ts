@@ -26,7 +26,7 @@ declare module 'mercurius' {
  */
 const contextOf = (request: FastifyRequest) => ({ authorization: authorizationOf(request) })
 
-/** Tells the tests that a subscription is set up. */
+/** Rings in the tests when a subscription is set up. */
 const bell = new EventEmitter()
 
 const topicOf = (authorization: Authorization | null) => `cooked in ${authorization?.tenant}`

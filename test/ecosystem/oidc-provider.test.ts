@@ -119,7 +119,7 @@ describe('with a real authorization server', () => {
     await server.rotate('drop the old')
     const before = server.keyRequests
 
-    // The API has not been told yet, and its keys are fresh.
+    // The API does not know yet, and its keys are fresh.
     assert.equal((await get(api, '/lazy-raccoon/menu', oldAccess)).status, 200)
     assert.equal(server.keyRequests, before)
 

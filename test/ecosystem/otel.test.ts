@@ -71,9 +71,9 @@ test('with @fastify/otel before the guard, the order of cors and middie is judge
   await app.register(cors, { origin: true })
   app.get('/x', handler)
   await app.ready()
-  const told = messages(40).join('\n')
-  assert.match(told, /@fastify\/cors is registered after/)
-  assert.match(told, /@fastify\/middie is registered before/)
+  const logged = messages(40).join('\n')
+  assert.match(logged, /@fastify\/cors is registered after/)
+  assert.match(logged, /@fastify\/middie is registered before/)
 })
 
 test('@fastify/otel sees a refusal like other answers', async (t) => {

@@ -18,7 +18,7 @@ for (const side of SIDES) {
     }
   })
 
-  test(`With @fastify/under-pressure ${side} the guard an overload opens nothing, and users are told`, async (t) => {
+  test(`With @fastify/under-pressure ${side} the guard an overload opens nothing, and users get a 503`, async (t) => {
     const { app, authority } = await beside(t, side, (app) =>
       app.register(underPressure, { healthCheck: async () => false, healthCheckInterval: 60_000 }),
     )

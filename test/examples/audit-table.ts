@@ -35,7 +35,7 @@ export class AuditTable {
   #timer: NodeJS.Timeout | undefined
 
   /**
-   * @param onError is told of each batch that was not written, and how many rows are lost by now
+   * @param onError receives the error of each batch that was not written, and the rows lost so far
    * @param mostWaiting rows that wait for the database at most
    */
   constructor(

@@ -40,7 +40,7 @@ async function isUp(port: number): Promise<boolean> {
   return isOpen
 }
 
-/** One demo for the tests that do not end it, and do not ask what others have told it. */
+/** One demo for the tests that do not end it, and do not ask for what others have sent it. */
 const shared = await runDemo({ after })
 
 /** Does what the screen says: sets the variables that it shows, then runs each command. */
@@ -193,8 +193,8 @@ for (const variable of ['PORT', 'AUTH_PORT']) {
     assert.equal(await demo.ended, 1)
     const cure = `Free it, or choose another with ${variable} (0: any free one).`
     // Where the keys had come before, the warning about a test authority stands above it.
-    const told = demo.printed.stderr.replace(/^tenant auth: the keys are those of .*\n/, '')
-    assert.equal(told, `Port ${port} of 127.0.0.1 is in use. ${cure}\n`)
+    const lines = demo.printed.stderr.replace(/^tenant auth: the keys are those of .*\n/, '')
+    assert.equal(lines, `Port ${port} of 127.0.0.1 is in use. ${cure}\n`)
     assert.equal(demo.printed.stdout, '')
   })
 }

@@ -3,7 +3,7 @@ import underPressure from '@fastify/under-pressure'
 import Fastify from 'fastify'
 import tenantAuth, { type AuthOptions } from '../../lib/index.ts'
 
-/** An application that tells an orchestrator whether to send it requests, and a way to end it. */
+/** An application that shows an orchestrator whether to send it requests, and a way to end it. */
 export async function readyApp(options: AuthOptions) {
   const app = Fastify()
   await app.register(tenantAuth, options)

@@ -32,13 +32,13 @@ test('the span of a request names its decision, with @fastify/otel before the gu
   await app.inject({ url: '/busy-beaver/menu', headers })
   await app.inject('/lazy-raccoon/menu')
   assert.equal((await app.inject({ url: '/untraced', headers })).statusCode, 200)
-  const told = exporter
+  const reported = exporter
     .getFinishedSpans()
     .filter(({ name }) => name === 'request')
     .map(({ attributes }) => Object.entries(attributes))
     .map((all) => all.filter(([name]) => /^(tenant_auth|enduser)\./.test(name)))
     .map((ours) => Object.fromEntries(ours))
-  assert.deepEqual(told, [
+  assert.deepEqual(reported, [
     {
       'tenant_auth.outcome': 'admitted',
       'tenant_auth.tenant': 'lazy-raccoon',

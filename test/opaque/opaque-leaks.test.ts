@@ -27,7 +27,7 @@ type Ask = ReturnType<typeof introspection>
 const shown = (value: unknown) =>
   [String(value), JSON.stringify(value), inspect(value, { showHidden: true, depth: 20 })].join()
 
-/** All that can be seen of the functions, of what they throw, and of what the operator is told. */
+/** All that can be seen of the functions, of what they throw, and of what the log has. */
 async function seen(t: TestContext, answer: IntrospectionServer['answer'], token = TOKEN) {
   const server = await introspectionServer(t)
   const { clientId } = CLIENT

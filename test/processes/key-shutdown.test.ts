@@ -30,8 +30,8 @@ for (const fault of faults) {
     await server.fail(fault)
     const options = JSON.stringify({ keysTimeout: 600 })
     const isGood = fault === null ? 'yes' : 'no'
-    const told = await runChild('closing-app', [server.url, options, isGood])
-    assert.deepEqual(told['left'], [])
-    assert.equal(told['refreshed'], fault === null ? 'refreshed' : 'ERR_AUTH_KEYS_UNAVAILABLE')
+    const printed = await runChild('closing-app', [server.url, options, isGood])
+    assert.deepEqual(printed['left'], [])
+    assert.equal(printed['refreshed'], fault === null ? 'refreshed' : 'ERR_AUTH_KEYS_UNAVAILABLE')
   })
 }

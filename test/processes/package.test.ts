@@ -68,7 +68,7 @@ test('npm pack in a fresh clone packs what is needed and nothing else', async ()
   assert.equal(paths.includes('dist/guard/decide.d.ts'), false)
 })
 
-test('npm publish builds first, even for a user who told npm to run no scripts', async () => {
+test('npm publish builds first, even for a user whose npm runs no scripts', async () => {
   const clone = await cloneInto(folder)
   // The test above proves what is built. Here a fast build shows that a build takes place.
   const scripts = { ...manifest.scripts, build: 'mkdir dist && touch dist/built-now.js' }
@@ -147,7 +147,7 @@ test('a stack trace names the files and lines of lib/', async () => {
   assert.match(shown.at(-1) ?? '', /^lib\/service\.ts: .*loadSettings\(/)
 })
 
-test('node10, which reads no exports, is told by TypeScript what to do', async () => {
+test('node10 reads no exports, and TypeScript says what to do', async () => {
   const app = await installIn(folder, packed, 'fastify')
   await writeFile(join(app, 'package.json'), '{}')
   await writeFile(
@@ -163,7 +163,7 @@ test('node10, which reads no exports, is told by TypeScript what to do', async (
   await assert.rejects(tsc(app, 'typescript-former', ...options, ...more), cure)
 })
 
-test('no dependency needs an install script, and npm is told to run none', async () => {
+test('no dependency needs an install script, and npm may run none', async () => {
   const lock: unknown = JSON.parse(await readFile(join(root, 'package-lock.json'), 'utf8'))
   assert.ok(isRecord(lock) && isRecord(lock['packages']), 'the lock file lists packages')
   const scripted = Object.entries(lock['packages']).filter(

@@ -15,9 +15,9 @@ const KINDS: readonly [what: string, kind: string, count: number, tokenCacheSize
 for (const [what, kind, count, tokenCacheSize] of KINDS) {
   test(`tokens ${what} keep at most 8 KiB alive for each entry of the cache`, async (t) => {
     const args = [kind, String(count), String(tokenCacheSize)]
-    const told = await runChild('kept-tokens', args)
-    const grown = numberOf(told, 'grown')
-    const entries = numberOf(told, 'entries')
+    const printed = await runChild('kept-tokens', args)
+    const grown = numberOf(printed, 'grown')
+    const entries = numberOf(printed, 'entries')
     t.diagnostic(`${(grown / 1024).toFixed(0)} KiB for ${entries} of ${count} tokens`)
     assert.ok(grown <= tokenCacheSize * BYTES_PER_ENTRY, `grown by ${grown} bytes`)
     assert.ok(entries > 0, 'none is kept')

@@ -48,7 +48,7 @@ interface Process {
   readonly list: DenyList
   readonly log: EntryLog
   readonly own: DenyEntry[]
-  told: number
+  pulled: number
   currentAt: number
 }
 
@@ -82,7 +82,7 @@ function openProcess(all: DenyEntry[], maxEntries: number): Process {
   }
   Object.defineProperty(log, 'entries', { value: all })
   const list = denyList({ changes: log.changes, append, maxEntries })
-  return { list, log, own: [], told: 0, currentAt: Number.NEGATIVE_INFINITY }
+  return { list, log, own: [], pulled: 0, currentAt: Number.NEGATIVE_INFINITY }
 }
 
 interface Added {
@@ -119,12 +119,12 @@ async function pull(
   const isGood = !['lost', 'broken', 'bad entry'].includes(fate)
   await (isGood ? list.ready() : assert.rejects(list.ready()))
   if (!isGood) return
-  process.told = log.entries.length
+  process.pulled = log.entries.length
   process.currentAt = Date.now()
 }
 
 function compare(
-  { list, own, told, currentAt }: Process,
+  { list, own, pulled, currentAt }: Process,
   all: readonly DenyEntry[],
   [names, age]: [DenyEntry, number | undefined],
   maxEntries: number,
@@ -132,13 +132,13 @@ function compare(
   const none = { jti: null, sid: null, sub: null, issuer: null }
   const issuedAt = age === undefined ? null : fromNow(-age)
   const claims = tokenOf({ ...none, ...names, issuedAt, expiresAt: fromNow(100) })
-  // A JWT tells its age.
+  // A JWT has its age.
   const token = issuedAt === null ? opaqueToken(claims) : claims
   const fits = (entry: DenyEntry) =>
     Number(entry.until) > Date.now() &&
     NAMES.every((each) => entry[each] === undefined || entry[each] === token[each]) &&
     (entry.issuedBefore === undefined || issuedAt === null || issuedAt < entry.issuedBefore)
-  const must = [...all.slice(0, told), ...own].some(fits)
+  const must = [...all.slice(0, pulled), ...own].some(fits)
   const may = all.some(fits)
   const isStale = Date.now() - currentAt > 60 * SECOND
   const verdict = verdictOf(list, token)

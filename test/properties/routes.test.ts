@@ -13,8 +13,7 @@ import { PROPERTY_RUNS, PROPERTY_SEED } from '../helpers/arbitraries/property.ts
 
 const RUNS = Math.ceil(PROPERTY_RUNS / 5)
 
-// Of the applications that are made before the package is loaded, Fastify tells the package
-// nothing.
+// The package does not know the applications that are made before it is loaded.
 const madeBefore = Array.from({ length: RUNS }, () => Fastify())
 const { default: tenantAuth } = await import('../../lib/index.ts')
 const { authority, trusting } = await import('../helpers/app/guarded-app.ts')

@@ -4,7 +4,7 @@ import { Agent, type IncomingHttpHeaders, request } from 'node:http'
 import { resolve } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { setTimeout as wait } from 'node:timers/promises'
-import type { Measured, Order, Ordered, Task, Told } from './orders.ts'
+import type { Measured, Order, Ordered, Report, Task } from './orders.ts'
 import type { Sent } from './personas.ts'
 
 /** It loads the sources of a package, so it is one itself. */
@@ -30,25 +30,25 @@ export class ApplicationProcess {
   #address = ''
   #serial = 0
 
-  private constructor(child: ChildProcess, onTold: (told: Told) => void) {
+  private constructor(child: ChildProcess, onReport: (report: Report) => void) {
     this.#child = child
-    child.on('message', (told: Told) => {
-      if (told.kind === 'listening') this.#address = told.address
-      onTold(told)
-      if (told.kind !== 'done') return
-      this.#open.get(told.id)?.(told.answer)
-      this.#open.delete(told.id)
+    child.on('message', (report: Report) => {
+      if (report.kind === 'listening') this.#address = report.address
+      onReport(report)
+      if (report.kind !== 'done') return
+      this.#open.get(report.id)?.(report.answer)
+      this.#open.delete(report.id)
     })
     child.once('exit', () => {
       for (const resolve of this.#open.values()) resolve(false)
     })
   }
 
-  static async start(task: Task, onTold: (told: Told) => void): Promise<ApplicationProcess> {
+  static async start(task: Task, onReport: (report: Report) => void): Promise<ApplicationProcess> {
     const child = fork(PROGRAM, [JSON.stringify(task)], {
       execArgv: ['--import', 'tsx', '--expose-gc', '--unhandled-rejections=strict'],
     })
-    const started = new ApplicationProcess(child, onTold)
+    const started = new ApplicationProcess(child, onReport)
     const ended = once(child, 'exit').then(([code]) => {
       throw new Error(`a process ended with ${code}`)
     })

@@ -2,8 +2,8 @@ import { subscribe } from 'node:diagnostics_channel'
 import { setImmediate } from 'node:timers/promises'
 import Fastify, { type FastifyRequest } from 'fastify'
 import { Redis } from 'ioredis'
-import { ToldFunctions } from './functions.ts'
-import type { Measured, Order, Ordered, Task, Told } from './orders.ts'
+import { OrderedFunctions } from './functions.ts'
+import type { Measured, Order, Ordered, Report, Task } from './orders.ts'
 import type { Entry } from './revocations.ts'
 import { CALL, ROUTE_NAMES, ROUTES } from './routes.ts'
 import {
@@ -35,7 +35,7 @@ const revocation: typeof import('../../lib/entrypoints/revocation/index.ts') = a
 )
 const { sharedSecret }: typeof import('../../lib/entrypoints/introspection/index.ts') =
   await import(`${task.lib}/entrypoints/introspection/index.ts`)
-const functions = new ToldFunctions()
+const functions = new OrderedFunctions()
 // A server that was started a moment ago may still be loading.
 const client = new Redis(task.storeUrl, {
   socketTimeout: 5000,
@@ -117,9 +117,9 @@ function received(
   }
 }
 
-async function carryOut(order: Order): Promise<Extract<Told, { kind: 'done' }>['answer']> {
+async function carryOut(order: Order): Promise<Extract<Report, { kind: 'done' }>['answer']> {
   if (order.do === 'setClock') clockOffset = order.offset
-  if (order.do === 'tell') functions.tell(order.table, order.key, order.value)
+  if (order.do === 'setAnswer') functions.setAnswer(order.table, order.key, order.value)
   if (order.do === 'fail') functions.fail(order.table, order.fault)
   if (order.do === 'forget') app.authService.forget(order.what)
   if (order.do === 'deny') return deny(order.entry)
@@ -148,21 +148,21 @@ async function measure(): Promise<Measured> {
   return { heap: heapUsed, rss, handles, entries: revoked.size(), users: functions.users.size }
 }
 
-function tell(told: Told): void {
+function send(report: Report): void {
   // The parent may let go of it just then, which is no error.
-  if (process.connected) process.send?.(told, undefined, undefined, () => {})
+  if (process.connected) process.send?.(report, undefined, undefined, () => {})
 }
 
 process.on('message', ({ id, order }: Ordered) => {
-  void carryOut(order).then((answer) => tell({ kind: 'done', id, answer }))
+  void carryOut(order).then((answer) => send({ kind: 'done', id, answer }))
 })
 // What Node's fetch has received to its end, be it good or bad.
 subscribe('undici:request:trailers', (message) => {
   const { origin, path } = Object(message).request
-  tell({ kind: 'fetched', url: `${origin}${path}` })
+  send({ kind: 'fetched', url: `${origin}${path}` })
 })
-watchStalls((length) => tell({ kind: 'stalled', length }))
+watchStalls((length) => send({ kind: 'stalled', length }))
 process.once('disconnect', () => {
   void app.close().then(() => client.disconnect())
 })
-tell({ kind: 'listening', address: await app.listen({ port: 0, host: '127.0.0.1' }) })
+send({ kind: 'listening', address: await app.listen({ port: 0, host: '127.0.0.1' }) })

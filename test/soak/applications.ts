@@ -1,8 +1,8 @@
+import type { Fault } from './answer-history.ts'
 import { ApplicationProcess } from './application-process.ts'
 import type { Order, Table, TableValue, Task } from './orders.ts'
 import type { Entry } from './revocations.ts'
 import type { Claims, Resources } from './token.ts'
-import type { Fault } from './told-history.ts'
 import { type TenantState, World } from './world.ts'
 
 /**
@@ -23,10 +23,10 @@ export class Applications {
     const all = await Promise.all(
       world.processes.map(({ stalls }, process) => {
         const task = taskOf(process)
-        return ApplicationProcess.start(task, (told) => {
-          if (told.kind === 'stalled') stalls.note(told.length)
-          if (told.kind !== 'fetched') return
-          const from = task.issuers.find(({ publicKeysUrl }) => publicKeysUrl === told.url)
+        return ApplicationProcess.start(task, (report) => {
+          if (report.kind === 'stalled') stalls.note(report.length)
+          if (report.kind !== 'fetched') return
+          const from = task.issuers.find(({ publicKeysUrl }) => publicKeysUrl === report.url)
           world.issuers.get(from?.issuer ?? '')?.served[process]?.receive()
         })
       }),
@@ -47,8 +47,8 @@ export class Applications {
   /** Lets go of all. What was wrong with that. */
   async end(): Promise<string[]> {
     const ends = this.#all.map(async (process, number) => {
-      const told = await process.end()
-      return told === null ? [] : [`process ${number} ${told}`]
+      const trouble = await process.end()
+      return trouble === null ? [] : [`process ${number} ${trouble}`]
     })
     return (await Promise.all(ends)).flat()
   }
@@ -63,7 +63,7 @@ export class Applications {
 
   async setTenant(process: number, tenant: string, state: TenantState): Promise<void> {
     const done = this.#worldOf(process).tenants.change(tenant, state)
-    await this.#tell(process, 'tenants', tenant, state === false ? null : state, done)
+    await this.#setAnswer(process, 'tenants', tenant, state === false ? null : state, done)
   }
 
   async forgetTenant(process: number, tenant: string): Promise<void> {
@@ -75,12 +75,12 @@ export class Applications {
   async setRights(process: number, user: Pick<Claims, 'iss' | 'sub'>, rights: Resources | null) {
     const key = World.userKey({ issuer: user.iss, sub: user.sub })
     const done = this.#worldOf(process).rights.change(key, rights)
-    await this.#tell(process, 'rights', key, rights, done)
+    await this.#setAnswer(process, 'rights', key, rights, done)
   }
 
   async setOpaque(process: number, token: string, claims: Claims | null): Promise<void> {
     const done = this.#worldOf(process).opaque.change(token, claims)
-    await this.#tell(process, 'opaque', token, claims, done)
+    await this.#setAnswer(process, 'opaque', token, claims, done)
   }
 
   async fail(process: number, table: Table, fault: Fault | null): Promise<void> {
@@ -105,14 +105,14 @@ export class Applications {
     }
   }
 
-  async #tell(
+  async #setAnswer(
     process: number,
     table: Table,
     key: string,
     value: TableValue,
     done: () => void,
   ): Promise<void> {
-    await this.#order(process, { do: 'tell', table, key, value }, done)
+    await this.#order(process, { do: 'setAnswer', table, key, value }, done)
   }
 
   async #order(process: number, order: Order, done: () => void): Promise<void> {

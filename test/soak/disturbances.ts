@@ -60,8 +60,8 @@ export class Disturbances {
   /** A user comes, and another one may go. */
   async recast(): Promise<void> {
     const { come, gone } = this.#the.cast.next()
-    await this.#tellOf(come, true)
-    if (gone !== undefined) await this.#tellOf(gone, false)
+    await this.#setAnswersFor(come, true)
+    if (gone !== undefined) await this.#setAnswersFor(gone, false)
   }
 
   /** The new key is published after it signs, at once beside the one before, or alone. */
@@ -155,7 +155,7 @@ export class Disturbances {
     await applications.fail(process, table, null)
   }
 
-  async #tellOf(user: User, isThere: boolean): Promise<void> {
+  async #setAnswersFor(user: User, isThere: boolean): Promise<void> {
     const { seed, applications, cast, world } = this.#the
     const random = Random.of(seed, user.sub)
     const claims = cast.claimsOf(user, random)

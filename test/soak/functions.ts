@@ -1,16 +1,16 @@
+import type { Fault } from './answer-history.ts'
 import type { Table, TableValue } from './orders.ts'
 import type { Claims, Resources } from './token.ts'
-import type { Fault } from './told-history.ts'
 import type { TenantState } from './world.ts'
 
-/** The functions of an application, which answer what they were told, or fail. */
-export class ToldFunctions {
+/** The functions of an application, which answer as ordered, or fail. */
+export class OrderedFunctions {
   readonly #values = new Map<string, TableValue>()
   readonly #faults = new Map<Table, Fault>()
   /** Whose rights were asked for. */
   readonly users = new Set<string>()
 
-  tell(table: Table, key: string, value: TableValue): void {
+  setAnswer(table: Table, key: string, value: TableValue): void {
     if (value === null) this.#values.delete(`${table} ${key}`)
     else this.#values.set(`${table} ${key}`, value)
   }

@@ -28,7 +28,7 @@ export class History<T> {
     this.#held = [{ value, from, until: Number.POSITIVE_INFINITY }]
   }
 
-  /** Returns what tells that from a time on the values before hold no more. */
+  /** Returns a function that ends the values before, from a time on. */
   change(value: T, from = performance.now()): (at?: number) => void {
     const held = { value, from, until: Number.POSITIVE_INFINITY }
     this.#held = this.#held.filter(({ until }) => until > from - KEPT_FOR)

@@ -1,8 +1,8 @@
+import { NO_ANSWER } from './answer-history.ts'
 import type { Ask, Circumstances } from './oracle.ts'
 import { CALL } from './routes.ts'
 import { AUDIENCE, CLIENT, KEYS_RECOVERY, ON_THE_WAY, STORE_RECOVERY, TIMES } from './settings.ts'
 import { type Claims, type Jwt, LOGOUT, type Token } from './token.ts'
-import { NO_ANSWER } from './told-history.ts'
 import type { TrustedIssuer } from './world.ts'
 
 /** A user who has proved who it is. */

@@ -55,7 +55,7 @@ export class Issuer {
     this.#port = await listenOn(this.#server, this.#port)
   }
 
-  /** What a process is told of it. Each has its own address, so that its fetches are known. */
+  /** What a process trusts of it. Each has its own address, so that its fetches are known. */
   rulesFor(process: number) {
     const { issuer, tenants } = this.trusted
     return { issuer, tenants, publicKeysUrl: `http://127.0.0.1:${this.#port}/${process}` }

@@ -5,7 +5,7 @@ import type { Measured } from './orders.ts'
 
 const MEGABYTE = 1024 * 1024
 
-/** What a process holds from the begin to the end, and what is told of it. */
+/** What a process holds from the begin to the end, and what is reported of it. */
 const CASES: readonly {
   readonly says: string
   /** @param done from 0 to 1 */
@@ -14,7 +14,7 @@ const CASES: readonly {
 }[] = [
   { says: 'what stays as it is is no trouble', held: () => ({}), troubles: [] },
   {
-    says: 'a heap that grows is told',
+    says: 'a heap that grows is reported',
     held: (done) => ({ heap: (20 + 8 * done) * MEGABYTE }),
     troubles: ['the heap of process 0 has grown by 5.6 MB'],
   },
@@ -34,13 +34,13 @@ const CASES: readonly {
     troubles: [],
   },
   {
-    says: 'handles that become more are told',
+    says: 'handles that become more are reported',
     held: (done) => ({ handles: { TCPSocketWrap: Math.round(100 * done) } }),
     troubles: ['process 0 has 88 handles of type TCPSocketWrap'],
   },
 ]
 
-describe('what a soak tells of the memory of a process', () => {
+describe('what a soak reports of the memory of a process', () => {
   for (const { says, held, troubles } of CASES) {
     it(says, async () => {
       let done = 0

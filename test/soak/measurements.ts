@@ -1,6 +1,6 @@
 import type { Measured } from './orders.ts'
 
-/** Bytes of the heap that an entry of the deny list may take; `bench:growth` tells what it does. */
+/** Bytes of the heap that an entry of the deny list may take; `bench:growth` prints the use. */
 const BYTES_OF_ENTRY = 700
 
 /** Bytes that a user may take whose rights were asked for. The last 10 000 are kept. */
@@ -15,7 +15,7 @@ const MOST_MORE = 10
 /** The part of a soak in which caches fill, and code is compiled. */
 const WARM_UP = 0.05
 
-/** A process that tells what it holds; undefined where it has ended. */
+/** A process that reports what it holds; undefined where it has ended. */
 export interface Measurable {
   measure(): Promise<Measured | undefined>
 }

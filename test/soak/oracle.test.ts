@@ -254,7 +254,7 @@ const CASES: readonly Case[] = [
     },
   ),
   row(
-    'rights come from the application where it tells them',
+    'rights come from the application where it returns them',
     '503 ERR_AUTH_RESOURCES_UNAVAILABLE',
     {
       ask: { process: 1 },

@@ -1,10 +1,10 @@
+import { NO_ANSWER } from './answer-history.ts'
 import type { Span } from './history.ts'
 import { type Identity, identitiesOf, logoutOf } from './identities.ts'
 import { isRefusedToAll, permittedIn } from './permitted-in.ts'
 import { declaredOf, LOGOUT_ROUTE, type Route } from './routes.ts'
 import { REFUSAL_AGE, STORE_RECOVERY } from './settings.ts'
 import type { Resources, Token } from './token.ts'
-import { NO_ANSWER } from './told-history.ts'
 import { type ProcessWorld, World } from './world.ts'
 
 /** A DPoP proof beside a token. */

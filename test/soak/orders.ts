@@ -1,6 +1,6 @@
+import type { Fault } from './answer-history.ts'
 import type { Entry } from './revocations.ts'
 import type { Claims, Resources } from './token.ts'
-import type { Fault } from './told-history.ts'
 import type { RightsFrom, TenantState } from './world.ts'
 
 /** What a process of the application is started with. */
@@ -39,7 +39,12 @@ export type TableValue = Exclude<TenantState, false> | Resources | Claims | null
 
 export type Order =
   | { readonly do: 'setClock'; readonly offset: number }
-  | { readonly do: 'tell'; readonly table: Table; readonly key: string; readonly value: TableValue }
+  | {
+      readonly do: 'setAnswer'
+      readonly table: Table
+      readonly key: string
+      readonly value: TableValue
+    }
   | { readonly do: 'fail'; readonly table: Table; readonly fault: Fault | null }
   | { readonly do: 'forget'; readonly what: { issuer: string; sub: string } | { tenant: string } }
   | { readonly do: 'deny'; readonly entry: Entry }
@@ -55,7 +60,7 @@ export interface Ordered {
  * From a process: that it listens, what became of an order, that it stood still, or that it has a
  * whole answer from an address.
  */
-export type Told =
+export type Report =
   | { readonly kind: 'listening'; readonly address: string }
   | { readonly kind: 'done'; readonly id: number; readonly answer: boolean | Measured }
   | { readonly kind: 'stalled'; readonly length: number }

@@ -1,11 +1,11 @@
+import { NO_ANSWER } from './answer-history.ts'
 import { clockOf, type Identity } from './identities.ts'
 import type { Ask, Circumstances, Verdict } from './oracle.ts'
 import { CALL, type Declared, declaredOf } from './routes.ts'
 import { IMPLIES, SUPERUSER, TIMES } from './settings.ts'
 import type { Claims, Resources } from './token.ts'
-import { NO_ANSWER } from './told-history.ts'
 
-/** What a handler receives, as the applications tell it. */
+/** What a handler receives, as the applications report it. */
 export interface Received {
   readonly tenant: string | null
   /** Null: a guest, or the route is open. */
@@ -32,12 +32,12 @@ const GUEST = { sub: null, issuer: null, resources: [], suspended: false }
 export function permittedIn(
   ask: Ask,
   identity: Identity | null,
-  told: Resources,
+  granted: Resources,
   circumstances: Circumstances,
 ): Verdict[] {
   const { process, window, patience } = circumstances
   const declared = declaredOf(ask.route)
-  const resources = identity === null ? {} : pinned(told, identity.tenants)
+  const resources = identity === null ? {} : pinned(granted, identity.tenants)
   const everywhere = resources['*'] ?? []
   const isSuperuser = everywhere.includes(SUPERUSER)
   const named = tenantOf(ask, declared)

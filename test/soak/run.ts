@@ -31,8 +31,8 @@ const soaked = await soak({
   processes: ['claims', 'claims', 'application'],
   onWrong: (wrong) => console.log(shownWrong(wrong, seed)),
   onProgress: ({ tally, measurements }, now) => {
-    const told = `${tally.asked} asked, ${tally.wrongCount} wrong, ${measurements.latest}`
-    console.log(`${now.toFixed(0).padStart(3)} min: ${told}`)
+    const figures = `${tally.asked} asked, ${tally.wrongCount} wrong, ${measurements.latest}`
+    console.log(`${now.toFixed(0).padStart(3)} min: ${figures}`)
   },
 })
 for (const line of summaryOf(soaked, seed)) console.log(line)

@@ -22,7 +22,7 @@ export const TOKEN_CACHE_SIZE = 300
 /** Seconds for which the contract keeps that a user, or a token that is no JWT, is unknown. */
 export const UNKNOWN_FOR = 2
 
-/** Seconds. The contract lets no refusal be older for rights that the application tells. */
+/** Seconds. The contract lets no refusal be older for rights that the application returns. */
 export const REFUSAL_AGE = 2
 
 export const AUDIENCE = 'soak'

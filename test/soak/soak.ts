@@ -28,9 +28,9 @@ export interface SoakOptions {
   readonly processes: readonly RightsFrom[]
   /** Whether it may end with the first wrong verdict. */
   readonly endsWithWrong?: boolean
-  /** Told each wrong verdict as it is judged, of the first ones. */
+  /** Receives each of the first wrong verdicts as it is judged. */
   readonly onWrong?: (wrong: Wrong) => void
-  /** Told how it goes, at times. */
+  /** Receives the progress, at times. */
   readonly onProgress?: (soaked: Soaked, minutes: number) => void
 }
 

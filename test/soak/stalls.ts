@@ -31,13 +31,13 @@ export class Stalls {
   }
 }
 
-/** Tells each stall of this process. Returns what ends that. */
-export function watchStalls(tell: (length: number) => void): () => void {
+/** Reports each stall of this process. Returns what ends that. */
+export function watchStalls(report: (length: number) => void): () => void {
   let dueAt = performance.now() + EVERY
   const timer = setInterval(() => {
     const late = performance.now() - dueAt
     dueAt = performance.now() + EVERY
-    if (late >= LEAST) tell(late)
+    if (late >= LEAST) report(late)
   }, EVERY)
   timer.unref()
   return () => clearInterval(timer)

@@ -145,7 +145,7 @@ const VERDICTS = [
   '503 ERR_AUTH_TENANTS_UNAVAILABLE',
 ]
 
-/** Choices of verdicts that are told, of those that were allowed most often. */
+/** Choices of verdicts that are listed, of those that were allowed most often. */
 const MOST_CHOICES = 15
 
 /** Requests of a long soak. */

@@ -8,9 +8,9 @@ const UNCHALLENGED = ['ERR_AUTH_TENANT_SUSPENDED', 'ERR_AUTH_NOT_PERMITTED']
 
 /** What an answer says, with what is wrong with its form. */
 export function verdictOf({ route }: Ask, { status, headers, body }: Answer): Verdict {
-  const told = Object(parsed(body))
-  if (status === 200) return route === LOGOUT_ROUTE ? '200 logged out' : admitted(told)
-  const { code = told.error } = told
+  const content = Object(parsed(body))
+  if (status === 200) return route === LOGOUT_ROUTE ? '200 logged out' : admitted(content)
+  const { code = content.error } = content
   if (route === CALL) return `${status} ${code}`
   const isChallenged = (status === 401 || status === 403) && !UNCHALLENGED.includes(code)
   const flaws = [

@@ -1,10 +1,10 @@
+import { AnswerHistory } from './answer-history.ts'
 import { History, Outages } from './history.ts'
 import { KeyHistory, type Kids } from './key-history.ts'
 import { Revocations } from './revocations.ts'
 import { TIMES, UNKNOWN_FOR } from './settings.ts'
 import { Stalls } from './stalls.ts'
 import type { Claims, Resources } from './token.ts'
-import { ToldHistory } from './told-history.ts'
 
 /** Whether a tenant exists. */
 export type TenantState = boolean | 'suspended'
@@ -32,11 +32,11 @@ export interface ProcessWorld {
   readonly rightsFrom: RightsFrom
   /** Milliseconds by which its wall clock was set. */
   readonly clock: History<number>
-  readonly tenants: ToldHistory<TenantState>
+  readonly tenants: AnswerHistory<TenantState>
   /** By issuer and `sub`. */
-  readonly rights: ToldHistory<Resources | null>
+  readonly rights: AnswerHistory<Resources | null>
   /** By the token's text. */
-  readonly opaque: ToldHistory<Claims | null>
+  readonly opaque: AnswerHistory<Claims | null>
   readonly stalls: Stalls
 }
 
@@ -51,13 +51,13 @@ export class World {
     this.processes = processes.map((rightsFrom) => ({
       rightsFrom,
       clock: new History(0),
-      tenants: new ToldHistory<TenantState>(false, (state) =>
+      tenants: new AnswerHistory<TenantState>(false, (state) =>
         state === false ? 0 : TIMES.tenantsMaxAge,
       ),
-      rights: new ToldHistory<Resources | null>(null, (rights) =>
+      rights: new AnswerHistory<Resources | null>(null, (rights) =>
         rights === null ? UNKNOWN_FOR : TIMES.resourcesMaxAge,
       ),
-      opaque: new ToldHistory<Claims | null>(null, (claims) =>
+      opaque: new AnswerHistory<Claims | null>(null, (claims) =>
         claims === null ? UNKNOWN_FOR : TIMES.opaqueMaxAge,
       ),
       stalls: new Stalls(),

@@ -85,7 +85,7 @@ app.get<{ Querystring: { page: number } }>('/pages', {
 /** As any `catch` gives it. */
 export function explain(error: unknown): string {
   if (error instanceof errors.ERR_AUTH_TENANT_UNKNOWN) {
-    // One class, one code: the class tells the answer.
+    // One class, one code: the class names the answer.
     expectType(error.code).is<'ERR_AUTH_TENANT_UNKNOWN'>()
     expectType(error.statusCode).is<404>()
     expectType(error.status).is<404>()

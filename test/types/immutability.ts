@@ -1,8 +1,8 @@
 import { app } from './application.ts'
 import { expectType } from './expect-type.ts'
 
-// What a handler receives is immutable at run time. The build tells of an attempt, not a TypeError
-// in production.
+// What a handler receives is immutable at run time. The build reports an attempt, not a
+// TypeError in production.
 
 const everything = {
   tenant: 'required',

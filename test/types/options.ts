@@ -123,7 +123,7 @@ const everything: Required<AuthOptions> = {
     expectType(token.sid).is<string | null>()
     expectType(token.issuedAt).is<Date | null>()
     expectType(token.expiresAt).is<Date | null>()
-    // @ts-expect-error what a token says is told, not written
+    // @ts-expect-error what a token says is read, not written
     token.jti = 'other'
     return userInfo.sub === 'mallory'
   },

@@ -81,7 +81,7 @@ export function onLogout(event: door.LogoutEvent): void {
   expectType(event.sid).is<string | null>()
   expectType(event.issuer).is<string | null>()
   expectType(event.reason).is<string | null>()
-  // @ts-expect-error what came is told, not written
+  // @ts-expect-error what came is reported, not written
   event.outcome = 'accepted'
 }
 

@@ -147,9 +147,9 @@ async function unchecked(lines: string[], { config, files }: Project): Promise<s
 
 /** @param leavesOut whether errors in the declarations of other packages are left out */
 function errorsOf(lines: string[], leavesOut: boolean): string {
-  const told = lines.filter((line) => line.startsWith(' ') || /error TS\d+/.test(line))
-  if (leavesOut) return told.filter((line) => !/^(?: |node_modules\/)/.test(line)).join('\n')
-  return told.length > 0 ? told.join('\n') : 'the compiler failed and said nothing'
+  const reported = lines.filter((line) => line.startsWith(' ') || /error TS\d+/.test(line))
+  if (leavesOut) return reported.filter((line) => !/^(?: |node_modules\/)/.test(line)).join('\n')
+  return reported.length > 0 ? reported.join('\n') : 'the compiler failed and said nothing'
 }
 
 async function run(tsc: string, options: string[]): Promise<{ output: string; status: number }> {

@@ -52,7 +52,7 @@ typebox.route({
   },
 })
 
-typebox.get('/untold', { schema: MenuSchema }, async (request) => {
+typebox.get('/undeclared', { schema: MenuSchema }, async (request) => {
   expectType(request.tenant).is<string | null | undefined>()
   return { dishes: [] }
 })

@@ -17,7 +17,7 @@ export function onDecision(event: DecisionEvent): void {
   expectType(event.required).is<readonly string[] | null>()
   expectType(event.cached).is<boolean | null>()
   expectType(event.bound).is<'dpop' | 'mtls' | null>()
-  // @ts-expect-error what was decided is told, not written
+  // @ts-expect-error what was decided is reported, not written
   event.outcome = 'admitted'
 }
 

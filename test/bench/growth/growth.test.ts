@@ -30,10 +30,10 @@ for (const { name, sizes, series } of rowsOf(setup)) {
 }
 
 test('a cold start is measured, and answers all', async () => {
-  const told: string[] = []
-  await printColdStart(setup, (line) => void told.push(line), { atOnce: 100, inTurn: 50 })
+  const lines: string[] = []
+  await printColdStart(setup, (line) => void lines.push(line), { atOnce: 100, inTurn: 50 })
   assert.deepEqual(
-    told.map((line) => line.replace(/\d+ ms$/, 'in time')),
+    lines.map((line) => line.replace(/\d+ ms$/, 'in time')),
     [
       'cold start, 100 tenants, an issuer each: all 200 in in time',
       'cold start, 100 users under resourcesOf: all 200 in in time',

@@ -18,7 +18,7 @@ export interface Size {
 export interface Series {
   readonly what: string
   readonly sizes: readonly Size[]
-  /** False: the figures are told, and are not to be the same. */
+  /** False: the figures are reported, and are not to be the same. */
   readonly isFlat: boolean
   /** Lets go what was built. */
   close?(): Promise<void>
@@ -100,7 +100,7 @@ async function cpuTime(work: Work, times: number): Promise<number> {
   return user + system
 }
 
-/** Measures rows, and prints a line for each size. Tells those that are not flat. */
+/** Measures rows, and prints a line for each size. Returns those that are not flat. */
 export async function runRows(
   rows: readonly Row[],
   effort: Effort,
@@ -135,7 +135,7 @@ function lineOf(series: Series, { size, ratio, growth, bytes }: Growth): string 
     size,
     ratio.toFixed(2),
     growth.toFixed(2),
-    series.isFlat ? verdict : 'told',
+    series.isFlat ? verdict : 'reported',
     bytes === undefined ? '' : `${Math.round(bytes)}`,
   ]
   return `| ${cells.join(' | ')} |`

@@ -606,7 +606,7 @@ const lock: Target = {
     if (['\u001b', '\u202e'].some((letter) => shown.includes(letter))) {
       return 'an invisible letter is shown'
     }
-    const told = matrixDifferences(matrixOf(LOCK), matrix, NOWHERE)
+    const differences = matrixDifferences(matrixOf(LOCK), matrix, NOWHERE)
     const routes = matrix.applications.flatMap((one) => one.routes)
     const same = routes.filter(({ url, method }) => url === '/orders' && method === 'GET')
     const isOpen =
@@ -614,9 +614,9 @@ const lock: Target = {
     if (
       isOpen &&
       matrix.applications.length === 1 &&
-      !told.some(({ effect }) => effect === 'opens')
+      !differences.some(({ effect }) => effect === 'opens')
     ) {
-      return 'an open route is not told'
+      return 'an open route is not named'
     }
     return null
   },

@@ -90,7 +90,7 @@ for (const [what, socket, sender] of SOCKETS) {
   })
 }
 
-test('a connection that does not tell is of nobody', () => {
+test('a connection whose socket cannot be read is of nobody', () => {
   const throwing = {
     get socket() {
       return assert.fail('the session has ended')

@@ -391,7 +391,7 @@ test('a grant that the application does not see is an error', async (t) => {
   const app = await guardedApp(t, { resourcesOf: () => null })
   app.get('/:tenant/menus', { config: { require: 'menu:read' } }, handler)
   await assert.rejects(assertGuarded(app, authority, { grant: () => {} }), {
-    message: 'probe: resourcesOf does not tell what grant was given',
+    message: 'probe: resourcesOf does not return what grant was given',
   })
 })
 

@@ -191,7 +191,7 @@ for (const [names, mcp, rest] of AUDIENCES) {
   })
 }
 
-test('the example runs, and tells what each user got', { timeout: 120_000 }, async (t) => {
+test('the example runs, and prints what each user got', { timeout: 120_000 }, async (t) => {
   const file = new URL('start.ts', import.meta.url).pathname
   const { ended, printed } = runExample(t, [file], { PORT: String(await freePort()) })
   assert.equal(await ended, 0, printed.stderr)

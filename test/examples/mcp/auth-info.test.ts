@@ -33,7 +33,7 @@ for (const [what, resources, scopes] of RIGHTS) {
   })
 }
 
-test('a route that is not guarded has nobody to tell of', async (t) => {
+test('a route that is not guarded has no user', async (t) => {
   const app = await guardedApp(t)
   app.get('/open', { config: { noauth: true } }, async (request) => authInfoOf(request))
   assert.equal((await app.inject('/open')).statusCode, 500)

@@ -34,7 +34,7 @@ function who(request: FastifyRequest): string {
   return `${userInfo.preferred_username ?? userInfo.sub} in ${tenant ?? 'no tenant'}`
 }
 
-/** The log tells more of a refusal than the client gets. */
+/** The log says more of a refusal than the client gets. */
 function why(problem: Error): string {
   return problem instanceof errors.AuthError
     ? `${problem.code}, ${problem.reason}`

@@ -23,7 +23,7 @@ test('the page, its assets and the document need no token, and everything else d
   )
 })
 
-test('the document tells which operations need a token, and which need a tenant', async (t) => {
+test('the document shows which operations need a token, and which need a tenant', async (t) => {
   const app = await createDocumentedApp((await createTestAuthority()).options)
   t.after(() => app.close())
   const { paths } = (await app.inject('/docs/json')).json()

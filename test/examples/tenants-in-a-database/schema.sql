@@ -22,7 +22,7 @@ create table if not exists tenants (
   name text primary key check (name <> '')
 );
 
--- What each user may do in each tenant. Users are told apart by issuer and sub together. A null
+-- What each user may do in each tenant. Issuer and sub together name a user. A null
 -- among the resources would make all rights of the user unreadable, those in other tenants too; the
 -- tenant `*` would be every tenant.
 create table if not exists memberships (

@@ -13,7 +13,7 @@ export interface Manifest {
   readonly dependencies: Readonly<Record<string, string>>
   readonly peerDependencies: Readonly<Record<string, string>>
   readonly scripts: Readonly<Record<string, string>>
-  /** Packages that npm 11 is told to run, or not to run, when it installs them. */
+  /** Packages whose scripts npm 11 is to run, or not to run, when it installs them. */
   readonly allowScripts: Readonly<Record<string, boolean>>
 }
 
@@ -48,7 +48,7 @@ export async function packInto(folder: string): Promise<Packed> {
 }
 
 /**
- * What `npm publish` would send, as JSON, for a user who told npm to run no scripts.
+ * What `npm publish` would send, as JSON, for a user whose npm runs no scripts.
  *
  * @param flags those of the release workflow
  */

@@ -37,8 +37,8 @@ export async function runChild(
 }
 
 /** A number that a child has printed. */
-export function numberOf(told: Record<string, unknown>, name: string): number {
-  const value = told[name]
+export function numberOf(printed: Record<string, unknown>, name: string): number {
+  const value = printed[name]
   assert.ok(typeof value === 'number', `${name} is ${value}`)
   return value
 }

@@ -129,7 +129,7 @@ export function describeTenantsIn(kind: string, open: () => Promise<Database>): 
       assert.deepEqual(await names('lazy-raccoon'), before)
     })
 
-    it('tells nothing of the names of others by a conflict', async () => {
+    it('reveals nothing of the names of others by a conflict', async () => {
       const name = 'busy-beaver special'
       const once = await ask(app, 'POST', 'lazy-raccoon', '/dishes', { name })
       const twice = await ask(app, 'POST', 'lazy-raccoon', '/dishes', { name })

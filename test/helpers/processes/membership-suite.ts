@@ -54,7 +54,7 @@ export function describeMembershipsIn(kind: string, open: () => Promise<Database
         return (await Promise.all(statements.map((statement) => query(statement)))).flat()
       })
 
-    it('tell the rights of a user in each tenant, and of no other user', async () => {
+    it('show the rights of a user in each tenant, and of no other user', async () => {
       assert.deepEqual(await rightsOf(BOB), { [LAZY]: ['dish:read'], [BUSY]: ['dish:read'] })
       assert.deepEqual(await rightsOf(BOSS), { [LAZY]: ['member:edit'] })
       for (const stranger of [

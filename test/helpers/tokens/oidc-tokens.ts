@@ -55,7 +55,7 @@ export async function userTokens(
   return { accessToken: tokens.access_token, idToken: tokens.id_token }
 }
 
-/** Tells the server that a token of the user is to end (RFC 7009). */
+/** Revokes a token of the user at the server (RFC 7009). */
 export async function revokeUserToken(server: OfServer, token: string): Promise<void> {
   await client.tokenRevocation(await discover(server, 'menu-app', client.None()), token)
 }

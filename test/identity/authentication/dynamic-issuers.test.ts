@@ -81,7 +81,7 @@ function start(
     find: (iss: string | undefined = A) => issuers.find({ iss }, WAITS),
     /** The issuers that were asked about since the last call. */
     asked: () => asked.splice(0),
-    /** What the keys were told since the last call. */
+    /** What was passed to the keys since the last call. */
     notes: () => notes.splice(0),
     at: (milliseconds: number) => t.mock.timers.setTime(milliseconds),
   }
@@ -104,8 +104,8 @@ test('an issuer that is not known is refused, and asked for anew after the coold
       assert.ok(error instanceof ERR_AUTH_TOKEN_INVALID, `${error}`)
       const expected = '"one that the issuers function knows"'
       const mismatch = { of: 'iss', expected, unverified: `"${A}"` }
-      const told = [error.reason, error.mismatch]
-      assert.deepEqual(told, ['the issuer is not accepted', mismatch])
+      const reported = [error.reason, error.mismatch]
+      assert.deepEqual(reported, ['the issuer is not accepted', mismatch])
       return true
     })
   }
@@ -178,12 +178,12 @@ test('an issuer that the function knows no more is retired, and its keys are clo
   assert.deepEqual(issuers.all(), [])
 })
 
-test('an issuer that had to go is told of again after the service was closed, and a logger may throw', async (t) => {
-  const told: string[] = []
+test('an issuer that had to go is logged again after the service was closed, and a logger may throw', async (t) => {
+  const logged: string[] = []
   const { issuers, find } = start(t, () => ENTRY, {
     issuersMax: 1,
     warn(reason) {
-      told.push(reason)
+      logged.push(reason)
       throw new Error('the log is full')
     },
   })
@@ -191,14 +191,14 @@ test('an issuer that had to go is told of again after the service was closed, an
     for (const name of names) assert.equal((await proofOf(find(name))).isValid, true)
   }
   await prove('a', 'b', 'c')
-  assert.equal(told.length, 1)
+  assert.equal(logged.length, 1)
   t.mock.timers.tick(60_000)
-  assert.equal(told.length, 2)
+  assert.equal(logged.length, 2)
   await prove('d')
   issuers.close()
   t.mock.timers.tick(60_000)
-  assert.equal(told.length, 2)
+  assert.equal(logged.length, 2)
   issuers.open()
   await prove('e')
-  assert.equal(told.length, 3)
+  assert.equal(logged.length, 3)
 })

@@ -24,7 +24,7 @@ const withReason = (reason: string) => (error: unknown) =>
 
 const UNKNOWN = withReason('opaqueToken does not know the token')
 
-/** Two issuers, and a function that tells of tokens, on a clock that the test moves. */
+/** Two issuers, and a function that knows tokens, on a clock that the test moves. */
 function start(
   t: TestContext,
   answer: (token: string) => unknown,

@@ -201,14 +201,14 @@ describe('the work', () => {
     assert.deepEqual(seen, jobs)
   })
 
-  test('is told of before it begins', async () => {
+  test('is reported before it begins', async () => {
     const { work, begun } = internalWork()
     await work.run(JOB_OF_INTERNAL_WORK, () => assert.equal(begun[0], currentAuthorization()))
     assert.equal(begun.length, 1)
   })
 })
 
-describe('no work begins, and none is told of,', () => {
+describe('no work begins, and none is reported,', () => {
   const late = () => setImmediate(false)
   const failing = () => Promise.reject(new Error('the database is away'))
   const asked = (exists: () => Promise<boolean>) =>
@@ -235,7 +235,7 @@ describe('no work begins, and none is told of,', () => {
       ERR_AUTH_TENANT_UNKNOWN,
     ],
     [
-      'if the application cannot tell of the tenant',
+      'if the application cannot answer for the tenant',
       JOB_OF_INTERNAL_WORK,
       { knownTenants: asked(failing) },
       ERR_AUTH_TENANTS_UNAVAILABLE,

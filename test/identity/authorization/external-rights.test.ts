@@ -12,7 +12,7 @@ import { PendingRequests } from '../../../lib/platform/callbacks/pending-request
 
 const WAITS = new PendingRequests()
 
-/** Rights that a function tells, and the names of the users that it was asked for. */
+/** Rights that a function returns, and the names of the users that it was asked for. */
 function rightsBy(answer: ExternalRightsRules['resourcesOf']) {
   const asked: (string | null)[] = []
   const resourcesOf = (user: TokenUser) => {

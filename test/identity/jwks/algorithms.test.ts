@@ -89,7 +89,7 @@ for (const [name, { publicKey }, signature] of table) {
   })
 
   test(`${name} does not verify a signature of another algorithm of its key type`, () => {
-    // With other key types, the key set tells them apart.
+    // With other key types, the key set distinguishes them.
     for (const [other, pair] of table) {
       const same = new Set([name, other])
       if (name === other || (same.has('EdDSA') && same.has('Ed25519'))) continue

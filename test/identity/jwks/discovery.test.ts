@@ -38,7 +38,7 @@ const json = (value: unknown): Answer => body(JSON.stringify(value))
 
 const limits = (signal = AbortSignal.timeout(10_000)) => ({ maxBytes: 512 * 1024, signal })
 
-/** The address that an issuer's metadata tells. */
+/** The address that an issuer's metadata names. */
 const discovered = (issuer: string, signal?: AbortSignal) =>
   new Discovery(issuer).locate(limits(signal), async (url) => url)
 
@@ -78,7 +78,7 @@ for (const [issuer, path] of [
   })
 }
 
-test('where neither is there, that is told', async () => {
+test('where neither is there, the reason says so', async () => {
   serve({})
   const reason = 'no discovery document: answered with status 404'
   assert.equal(await failure(discovered(origin)), reason)
@@ -141,7 +141,7 @@ const BAD: readonly (readonly [what: string, document: unknown, reason: string])
 ]
 
 for (const [what, document, reason] of BAD) {
-  test(`metadata that is, or has, ${what} is refused, and tells no value`, async () => {
+  test(`metadata that is, or has, ${what} is refused, and the reason shows no value`, async () => {
     const path = '/.well-known/oauth-authorization-server'
     serve({ [OPENID]: json(document) })
     assert.equal(await failure(discovered(origin)), reason)

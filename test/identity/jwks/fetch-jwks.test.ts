@@ -44,14 +44,14 @@ for (const location of [{ url: `${issuer}/keys` }, { issuer }]) {
   })
 }
 
-test('each set is told of that is not the one before', async () => {
-  const told: KeySet[] = []
-  const source = new FetchedKeys({ location: { issuer }, onNew: (set) => told.push(set) })
+test('each set that is not the one before is emitted', async () => {
+  const emitted: KeySet[] = []
+  const source = new FetchedKeys({ location: { issuer }, onNew: (set) => emitted.push(set) })
   const first = await source.load(soon())
   await source.load(soon())
   published['/keys'] = { keys: [one, two] }
   const second = await source.load(soon())
-  assert.deepEqual(told, [first, second])
+  assert.deepEqual(emitted, [first, second])
 })
 
 /** A document that has a number of bytes, by a member that means nothing. */

@@ -98,7 +98,7 @@ test('two sets of the same keys have one fingerprint, in any order', () => {
   assert.notEqual(setOf({ ...otherEs, kid: 'es' }, rs, ed).fingerprint, fingerprint)
 })
 
-test('the names of the keys are told once each, and cannot be changed', () => {
+test('the names of the keys are listed once each, and cannot be changed', () => {
   const { kids } = setOf(es, { ...rs, kid: 'es' }, without(ed, 'kid'))
   assert.deepEqual(new Set(kids), new Set(['es', undefined]))
   assert.equal(kids.length, 2)

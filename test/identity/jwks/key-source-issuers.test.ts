@@ -142,10 +142,10 @@ for (const [what, path, body] of IN_PLACE) {
       [598, ['one']],
       [1, undefined],
     ] as const) {
-      const told = failures.length
+      const before = failures.length
       pass(seconds)
       assert.deepEqual(source.current()?.kids, kids)
-      if (kids !== undefined) await until(() => failures.length > told)
+      if (kids !== undefined) await until(() => failures.length > before)
     }
   })
 }

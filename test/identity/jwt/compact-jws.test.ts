@@ -143,7 +143,7 @@ test('up to 4096 bytes and 64 marks are cheap, and not one more', () => {
   assert.equal(payload(list.replace('0', '0,0')).claims, undefined)
 })
 
-test('a payload that is dear to read tells its issuer, and is no JSON until it is read', () => {
+test('a payload that is dear to read names its issuer, and is no JSON until it is read', () => {
   const dear = payload(marked(65))
   assert.equal(dear.iss, 'a')
   assert.throws(() => dear.read(), { reason: 'a part is not JSON' })

@@ -9,7 +9,7 @@ import { until } from '../../helpers/processes/until.ts'
 import { FRESHNESS } from '../../helpers/servers/controlled-document.ts'
 import { json, tenantServer } from '../../helpers/servers/tenant-server.ts'
 
-test('the state of the list is told, before it came, once it is there, and when it fails', async (t) => {
+test('the state of the list is shown, before it came, once it is there, and when it fails', async (t) => {
   holdTime(t, { apis: ['Date'], now: 0 })
   const server = await tenantServer('["acme"]')
   const failures: string[] = []
@@ -43,7 +43,7 @@ test('a list may have 1 MiB, and is looked at without a wait once it is there', 
   assert.equal(tenants.stateOf('other', new PendingRequests()), false)
 })
 
-test('a list of one byte more is none, and who asks is told when to ask again', async (t) => {
+test('a list of one byte more is none, and the error says when to ask again', async (t) => {
   const server = await tenantServer(listOf(1024 * 1024 + 1))
   const failures: string[] = []
   const events = { onFailure: (reason: string) => failures.push(reason) }

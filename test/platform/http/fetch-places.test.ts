@@ -16,7 +16,7 @@ function begin(t: TestContext) {
   const places = new FetchPlaces()
   const begun: string[] = []
   const ends = new Map<string, () => void>()
-  /** @param name the host before the first slash, and what tells it from others there */
+  /** @param name the host before the first slash, and what distinguishes it there */
   const run = async (name: string, rank: FetchRank = 'new') => {
     const limit = new TimeLimit({ work: 5000, wait: 20_000 })
     const work = () => {

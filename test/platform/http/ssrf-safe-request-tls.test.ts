@@ -44,7 +44,7 @@ test('a proxy of the environment is not used', async () => {
   }
   assert.deepEqual(await fetchFrom('localhost', env), { answer: { a: 1 } })
   const plain = await askedServer((_, response) => response.end('{"a":2}'))
-  const told = await runChild('judged-fetch', [plain.url], [], LIMIT, env)
-  assert.deepEqual(told, { answer: { a: 2 } })
+  const printed = await runChild('judged-fetch', [plain.url], [], LIMIT, env)
+  assert.deepEqual(printed, { answer: { a: 2 } })
   assert.equal(proxy.count, 0)
 })

@@ -24,7 +24,7 @@ const NOT_PUBLIC = 'the address is not public'
 const GOOD = { keys: [{ kty: 'oct', kid: 'a good key' }] }
 const OUR_SERVERS: AddressRule = (address) => address === '127.0.0.1'
 
-/** A server at every address of this machine that tells how often, and where, it was reached. */
+/** A server at every address of this machine that counts its connections, and knows the last. */
 async function watchedServer() {
   const server = createServer((_, response) => response.end(JSON.stringify(GOOD)))
   let connections = 0
@@ -158,7 +158,7 @@ test('what a name server says at first is connected to, whatever it says later',
   assert.match(watched.connectedTo(), /127\.0\.0\.2$/)
 })
 
-test('a name that leads to loopback at the second look-up only is connected as first told', async (t) => {
+test('a name that leads to loopback at the second look-up only is connected as first answered', async (t) => {
   const asked = await answering(t, ['127.0.0.2'], ['127.0.0.1'])
   const judged: string[] = []
   const isAllowed: AddressRule = (address) => {
@@ -179,7 +179,7 @@ test('and at the next fetch the second answer is judged anew', async (t) => {
   assert.equal(await failure(read(url, isAllowed)), NOT_PUBLIC)
 })
 
-test('a name that is not found is told by its code', async (t) => {
+test('a name that is not found is reported by its code', async (t) => {
   const lookup = (...args: unknown[]) => {
     const done = args.at(-1)
     assert.ok(typeof done === 'function', 'a look-up without a callback')
@@ -223,7 +223,7 @@ for (const [what, url, reason] of [
   })
 }
 
-/** As Node's fetch tells it, but for what is encoded, which is refused at once here. */
+/** As Node's fetch reports it, but for what is encoded, which is refused at once here. */
 const reasons: [fault: FaultName, reason: string][] = [
   ['status 404', 'answered with status 404'],
   ['a redirect', 'answered with status 302'],
@@ -432,7 +432,7 @@ test('eight silent names leave the look-ups of the process as they were, and end
   assert.deepEqual([...new Set(reasons)], ['ECANCELLED'])
 })
 
-test('silence that an error of another realm tells of leaves the machine alone', async (t) => {
+test('silence that an error of another realm reports leaves the machine alone', async (t) => {
   await nameServer(t, () => null)
   const threads = t.mock.method(dns, 'lookup')
   const silence = runInNewContext(`Object.assign(new Error(), { code: 'ETIMEOUT' })`)

@@ -3,7 +3,7 @@ import Fastify from 'fastify'
 import { tenantAuth } from '../../../../lib/index.ts'
 
 /**
- * An application that is closed while its keys are being fetched. Tells how long that took, and
+ * An application that is closed while its keys are being fetched. Prints how long that took, and
  * what is left over since its start. Arguments: the address of the keys, and further options as
  * JSON, and `yes` if the server answers.
  */
@@ -32,8 +32,8 @@ for (const name of before) {
   const at = left.indexOf(name)
   if (at >= 0) left.splice(at, 1)
 }
-const told = { closedAfter, left, refreshed: await refreshed }
+const measured = { closedAfter, left, refreshed: await refreshed }
 const end = performance.now()
 process.once('exit', () => {
-  process.stdout.write(JSON.stringify({ ...told, exitedAfter: performance.now() - end }))
+  process.stdout.write(JSON.stringify({ ...measured, exitedAfter: performance.now() - end }))
 })

@@ -7,7 +7,7 @@ import { filledCaches } from '../filled-caches.ts'
 import { settledHeap } from '../used-heap.ts'
 
 /**
- * Tells how much the heap grows with many distinct tokens of one kind, as they come from the
+ * Prints how much the heap grows with many distinct tokens of one kind, as they come from the
  * network, and how many of them are kept. Arguments: the kind, how many, and `tokenCacheSize`.
  */
 const [kind = '', count = '0', tokenCacheSize = '0'] = process.argv.slice(2)

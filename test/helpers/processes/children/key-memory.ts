@@ -2,7 +2,7 @@ import { setTimeout } from 'node:timers/promises'
 import { AuthService } from '../../../../lib/index.ts'
 
 /**
- * Tells how much the memory of a process grows at most while it fetches keys from a server that
+ * Prints how much the memory of a process grows at most while it fetches keys from a server that
  * turns bad after a few good answers. Arguments: the address of the keys, and the numbers of good
  * and of bad answers.
  */

@@ -1,7 +1,7 @@
 import { redisProofs } from '../../../../lib/entrypoints/revocation/index.ts'
 import { CLIENTS } from '../../servers/redis-clients.ts'
 
-/** Tells whether a proof is new to this process. Arguments: a client, a server, key and end. */
+/** Prints whether a proof is new to this process. Arguments: a client, a server, key and end. */
 const [name, url = '', key = '', until = ''] = process.argv.slice(2)
 
 const connect = CLIENTS.find(([each]) => each === name)?.[1]

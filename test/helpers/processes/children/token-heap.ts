@@ -6,8 +6,8 @@ import { filledCaches } from '../filled-caches.ts'
 import { settledHeap } from '../used-heap.ts'
 
 /**
- * Tells how much the heap and the token cache grow with many distinct tokens. Arguments: `good` or
- * `bad`, and how many.
+ * Prints how much the heap and the token cache grow with many distinct tokens. Arguments: `good`
+ * or `bad`, and how many.
  */
 const [kind = '', count = '0'] = process.argv.slice(2)
 

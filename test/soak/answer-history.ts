@@ -8,7 +8,7 @@ export type Fault = 'throws' | 'hangs'
 export const NO_ANSWER = Symbol('no answer')
 
 /** What a function of the application answered in one process, by key. */
-export class ToldHistory<T> {
+export class AnswerHistory<T> {
   readonly #byKey = new Map<string, History<T>>()
   readonly #faults = new History<Fault | null>(null)
   readonly #forgotten = new Map<string, number>()
@@ -16,7 +16,7 @@ export class ToldHistory<T> {
   readonly #keptFor: (value: T) => number
 
   /**
-   * @param unknown the answer about a key that it was told nothing of
+   * @param unknown the answer about a key that has none
    * @param keptFor seconds for which the contract lets an answer count
    */
   constructor(unknown: T, keptFor: (value: T) => number) {

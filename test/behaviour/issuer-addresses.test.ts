@@ -11,7 +11,7 @@ import { KeyServer } from '../helpers/servers/key-server.ts'
 import { nameServer } from '../helpers/servers/name-server.ts'
 import { encode } from '../helpers/tokens/forge.ts'
 
-// A function in `issuers` tells addresses that customers have chosen.
+// A function in `issuers` returns addresses that customers have chosen.
 
 const authority = await createTestAuthority({ issuer: 'https://acme.test', audience: 'lunch' })
 
@@ -24,7 +24,7 @@ async function guarded(t: TestContext, options: AuthOptions) {
   return { app, log }
 }
 
-const told = (publicKeysUrl: string) => () => ({ tenants: ['acme'], publicKeysUrl })
+const issuersAt = (publicKeysUrl: string) => () => ({ tenants: ['acme'], publicKeysUrl })
 
 for (const [publicKeysUrl, shown] of [
   ['http://idp.customer.test/keys', 'http://idp.customer.test/keys'],
@@ -37,7 +37,7 @@ for (const [publicKeysUrl, shown] of [
     test(`${publicKeysUrl} brings no keys, and one line says why, ${mode}`, async (t) => {
       const asked = await nameServer(t, () => null)
       const threads = t.mock.method(dns, 'lookup')
-      const issuers = told(publicKeysUrl ?? '')
+      const issuers = issuersAt(publicKeysUrl ?? '')
       const { app, log } = await guarded(t, { issuers, allowPrivateIssuers })
       const response = await app.inject({ url: '/me', headers: await authority.headers() })
       assertRefused(response, 'ERR_AUTH_KEYS_UNAVAILABLE')
@@ -53,7 +53,7 @@ for (const host of ['127.0.0.1', 'localhost']) {
   test(`plain http on ${host} brings keys where private addresses are allowed`, async (t) => {
     const server = await KeyServer.start(() => authority.publicKeys)
     t.after(() => server.close())
-    const issuers = told(server.url.replace('127.0.0.1', host))
+    const issuers = issuersAt(server.url.replace('127.0.0.1', host))
     const { app } = await guarded(t, { issuers, allowPrivateIssuers: true })
     const response = await app.inject({ url: '/me', headers: await authority.headers() })
     assert.equal(response.statusCode, 200)
@@ -111,7 +111,7 @@ for (const allowPrivateIssuers of [false, true]) {
 
 test('two realms of one host have two names in stats() and in the log', async (t) => {
   const realms = ['https://idp.test/realms/acme', 'https://idp.test/realms/other']
-  const { app } = await guarded(t, { issuers: told('http://idp.test/keys') })
+  const { app } = await guarded(t, { issuers: issuersAt('http://idp.test/keys') })
   for (const iss of realms) {
     const other = await createTestAuthority({ issuer: iss, audience: 'lunch' })
     await app.inject({ url: '/me', headers: await other.headers() })
