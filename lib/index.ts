@@ -20,7 +20,7 @@ export type {
 export { authorizationOf, refusalOf } from './guard/request-api.ts'
 export type { DocumentStats, Stats } from './guard/stats.ts'
 export type { Invalidation, KeyStats } from './identity/authentication/authenticator.ts'
-export type { OpaqueAnswer, OpaqueToken } from './identity/authentication/opaque-tokens.ts'
+export type { OpaqueAnswer, OpaqueToken } from './identity/authentication/opaque-answer.ts'
 export type { TokenCacheStats } from './identity/authentication/token-cache.ts'
 export type { InternalUser } from './identity/authorization/act-as.ts'
 export type { Authorization } from './identity/authorization/authorization.ts'

@@ -1,7 +1,7 @@
 import type { Static, TObject } from '@sinclair/typebox'
 import * as Type from '@sinclair/typebox'
 import type { FastifyRequest } from 'fastify'
-import type { OpaqueToken } from '../identity/authentication/opaque-tokens.ts'
+import type { OpaqueToken } from '../identity/authentication/opaque-answer.ts'
 import type { Implies } from '../identity/authorization/implied-ids.ts'
 import type { Check } from '../identity/authorization/requirement.ts'
 import { isResourceId, type ResourcesOf } from '../identity/authorization/resources.ts'

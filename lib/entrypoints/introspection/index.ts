@@ -1,6 +1,6 @@
 /** @module introspection */
 
-export type { OpaqueAnswer, OpaqueToken } from '../../identity/authentication/opaque-tokens.ts'
+export type { OpaqueAnswer, OpaqueToken } from '../../identity/authentication/opaque-answer.ts'
 export { introspection } from './introspection.ts'
 export type { IntrospectionOptions } from './introspection-options.ts'
 export { type SeacatExchangeOptions, seacatExchange } from './seacat.ts'

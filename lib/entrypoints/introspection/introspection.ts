@@ -1,4 +1,4 @@
-import type { OpaqueAnswer } from '../../identity/authentication/opaque-tokens.ts'
+import type { OpaqueAnswer } from '../../identity/authentication/opaque-answer.ts'
 import { LIFECYCLE, Lifecycle } from '../../platform/callbacks/lifecycle.ts'
 import { clock } from '../../platform/runtime/clock.ts'
 import { ignoreRejection } from '../../platform/runtime/maybe-promise.ts'

@@ -1,5 +1,5 @@
 import { entryPointOptions } from '../../config/option-reader.ts'
-import type { OpaqueAnswer } from '../../identity/authentication/opaque-tokens.ts'
+import type { OpaqueAnswer } from '../../identity/authentication/opaque-answer.ts'
 import { LIFECYCLE, Lifecycle } from '../../platform/callbacks/lifecycle.ts'
 import { badStatus } from '../../platform/http/failure.ts'
 import { Exchanges, OpaqueFailure } from './exchanges.ts'

@@ -8,16 +8,15 @@ import { CachedCallback } from '../../platform/callbacks/cached-callback.ts'
 import type { ReportFailure } from '../../platform/callbacks/call-with-timeout.ts'
 import { RecentKeys } from '../../platform/callbacks/line.ts'
 import type { PendingRequests } from '../../platform/callbacks/pending-requests.ts'
-import { Unusable, unexpected } from '../../platform/http/failure.ts'
 import { clock } from '../../platform/runtime/clock.ts'
 import { isThrown, withoutStack } from '../../platform/runtime/error.ts'
 import { after, attempt, type MaybePromise } from '../../platform/runtime/maybe-promise.ts'
-import { isObject, isPlain, ownProperty } from '../../platform/runtime/own-property.ts'
-import { isOpaque } from '../jwt/compact-jws.ts'
+import { ownProperty } from '../../platform/runtime/own-property.ts'
 import { tokenRefusal } from '../jwt/token-refusal.ts'
 import { type Invalidation, isInvalidated } from './authenticator.ts'
 import type { Issuers } from './issuers.ts'
 import type { JwtVerifier } from './jwt-verifier.ts'
+import { type Answer, type OpaqueToken, readAnswer } from './opaque-answer.ts'
 import type { Validity, Verified, VerifiedTokens } from './verified-tokens.ts'
 
 interface OpaqueTokensRules {
@@ -43,9 +42,6 @@ const LEAST_LIFE = 1000
 
 /** Most questions at one time. */
 const MOST_OPEN = 64
-
-/** The application's answer about a token: claims, or a JWT in its place; null: nothing. */
-type Answer = Record<string, unknown> | string | null
 
 /** An answer, and when it was asked for: a reading of `clock`. */
 interface DatedAnswer {
@@ -244,55 +240,3 @@ class UntilThen implements Validity {
     return clock.now() >= this.#countsUntil || (this.#isEndless && Date.now() >= this.#expiresAt)
   }
 }
-
-/**
- * A copy, since the application may change or share what it gave. A Map, or an object of a class,
- * must not count as claims without members, nor its rights as none.
- *
- * @throws Unusable, and what the application's object throws when it is read
- */
-function readAnswer(answer: unknown): Answer {
-  if (answer === null) return null
-  if (typeof answer === 'string') {
-    if (!isOpaque(answer)) return answer
-    throw new Unusable('the answer: expected claims, a JWT or null, found a string that is no JWT')
-  }
-  if (isObject(answer)) {
-    checkPlain('the answer', answer)
-    checkPlain('resources', ownProperty(answer, 'resources'))
-    checkPlain('cnf', ownProperty(answer, 'cnf'))
-  }
-  const copy: unknown = JSON.parse(JSON.stringify(answer) ?? 'null')
-  if (isObject(copy)) {
-    // Without `cnf`, a bound token would be a bearer token.
-    if (ownProperty(Object(answer), 'cnf') === undefined || Object.hasOwn(copy, 'cnf')) return copy
-    throw unexpected('cnf', 'an object', ownProperty(Object(answer), 'cnf'))
-  }
-  throw unexpected('the answer', 'claims, a JWT or null', answer)
-}
-
-/** @throws Unusable if it is an object that may hide what it holds */
-function checkPlain(what: string, value: unknown): void {
-  if (!isObject(value) || isPlain(value)) return
-  throw new Unusable(`${what}: expected a plain object, found another one`)
-}
-
-/**
- * The application's answer about a token that is no JWT.
- *
- * - An object: its claims. They are checked as those of a JWT are.
- * - A string: a JWT in its place, which is verified as if it had come itself.
- * - `null`: the token is not valid. It is answered with 401.
- */
-export type OpaqueAnswer = Readonly<Record<string, unknown>> | string | null
-
-/**
- * Asks about a token that is no JWT. Called only for tokens in the characters of RFC
- * 6750 §2.1, of at most `maxTokenLength`.
- *
- * @throws anything if the question cannot be decided now, which is answered with 503
- */
-export type OpaqueToken = (token: string) => GivenAnswer | Promise<GivenAnswer>
-
-/** A row of the application's own type has no index signature. */
-type GivenAnswer = OpaqueAnswer | { readonly sub: string }

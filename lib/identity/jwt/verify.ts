@@ -1,3 +1,4 @@
+import { types } from 'node:util'
 import type { AuthError } from '../../errors.ts'
 import {
   type ReportFailure,
@@ -5,7 +6,8 @@ import {
   thrown,
   unusable,
 } from '../../platform/callbacks/call-with-timeout.ts'
-import { unexpected } from '../../platform/http/failure.ts'
+import { Unusable, unexpected } from '../../platform/http/failure.ts'
+import { isObject, isPlain, ownMember } from '../../platform/runtime/own-property.ts'
 import { supportedAlgorithms, verifySignature } from '../jwks/algorithms.ts'
 import type { VerificationKey } from '../jwks/jwk.ts'
 import type { AddressedTenants } from './addressed-tenants.ts'
@@ -178,22 +180,34 @@ function mapped(
   mapClaims: (claims: Record<string, unknown>) => UserInfo,
   report?: ReportFailure,
 ): UserInfo {
-  let userInfo: unknown
   let copy: unknown
+  let problem: Unusable | undefined
   try {
-    userInfo = mapClaims(claims)
-    reportRejection(userInfo, report)
+    const userInfo: unknown = mapClaims(claims)
+    const rights = isObject(userInfo) ? userInfo['resources'] : undefined
+    for (const each of [userInfo, rights]) reportRejection(each, report)
     // `undefined`, and a function, have no text.
     const text: string | undefined = JSON.stringify(userInfo)
     copy = text === undefined ? userInfo : JSON.parse(text)
+    problem = problemOfMapped(userInfo, rights, copy)
   } catch (error) {
     report?.(thrown(error))
     throw tokenRefusal('mapClaims failed')
   }
-  const isPromise = userInfo instanceof Promise
-  const problem = isPromise ? unexpected('the answer', 'an object', userInfo) : problemOf(copy)
   if (problem !== undefined) report?.(unusable(problem))
-  return readUserInfo(copy)
+  const userInfo = readUserInfo(copy)
+  if (problem !== undefined) throw tokenRefusal('the resources of mapClaims cannot be used')
+  return userInfo
+}
+
+/** Rights that the copy lacks, such as those of a Map or of a promise, are not none. */
+function problemOfMapped(userInfo: unknown, rights: unknown, copy: unknown): Unusable | undefined {
+  if (types.isPromise(userInfo)) return unexpected('the answer', 'an object', userInfo)
+  const isLost = rights !== undefined && ownMember(copy, 'resources') === undefined
+  if (isLost || (isObject(rights) && !isPlain(rights))) {
+    return new Unusable('resources: expected a plain object, found another one')
+  }
+  return problemOf(copy)
 }
 
 /** @throws ERR_AUTH_TOKEN_INVALID if the rules do not allow the header */
