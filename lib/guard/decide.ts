@@ -260,7 +260,7 @@ function namedTenant(context: AuthContext): MaybePromise<string | null | AuthErr
   if (policy.tenant === null) return null
   const { resolveTenant } = rules
   if (resolveTenant === undefined) return readNoTenant(policy.mayBeAbsent)
-  const read = (name: unknown) =>
+  const read = (name: string | null) =>
     name === null ? readNoTenant(policy.mayBeAbsent) : readTenant(name)
   const ask = () => resolveTenant(request, requestUser(context.principal))
   return after(askForTenant(ask, rules.timeout, rules.waits, rules.reportTenant), read)

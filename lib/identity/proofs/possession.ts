@@ -158,11 +158,7 @@ export class Possession {
     } catch (error) {
       const failure = thrown(error)
       reportCertificate?.(failure)
-      try {
-        ignoreRejection(certificate)
-      } catch {
-        // Its `then` may throw, too.
-      }
+      ignoreRejection(certificate)
       throw unavailable(`clientCertificate ${failure.reason}`)
     }
   }

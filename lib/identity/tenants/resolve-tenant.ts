@@ -8,7 +8,7 @@ import {
 import type { PendingRequests } from '../../platform/callbacks/pending-requests.ts'
 import { unexpected } from '../../platform/http/failure.ts'
 import { withoutStack } from '../../platform/runtime/error.ts'
-import { after } from '../../platform/runtime/maybe-promise.ts'
+import type { MaybePromise } from '../../platform/runtime/maybe-promise.ts'
 
 /** The user who asks, by the word of the verified token. */
 export interface RequestUser {
@@ -26,6 +26,9 @@ export type ResolveTenant = (
   user: RequestUser | null,
 ) => string | null | Promise<string | null>
 
+/** No tenant has it: what is neither a string nor null is refused like a wrong name. */
+const NO_NAME = ''
+
 /**
  * The answer of the application's own function, in place of the query: a string, or null for
  * absent.
@@ -37,21 +40,18 @@ export function askForTenant(
   timeout: number,
   waits: PendingRequests,
   report?: ReportFailure,
-): unknown {
-  const answer = callWithTimeout({
+): MaybePromise<string | null> {
+  return callWithTimeout({
     ask,
     timeout,
     waits,
     report,
-    // Any value is an answer. What is no tenant's name is refused by its reader.
     read: (value) => {
-      if (typeof value !== 'string' && value !== null) {
-        report?.(unusable(unexpected('the answer', 'a string or null', value)))
-      }
-      return { value }
+      if (typeof value === 'string' || value === null) return value
+      report?.(unusable(unexpected('the answer', 'a string or null', value)))
+      return NO_NAME
     },
     refuse: (reason) =>
       withoutStack(() => new ERR_AUTH_TENANTS_UNAVAILABLE(1, `resolveTenant ${reason}`)),
   })
-  return after(answer, ({ value }) => value)
 }

@@ -1,12 +1,6 @@
 import { Unusable } from '../http/failure.ts'
 import { errorCode, isThrown } from '../runtime/error.ts'
-import {
-  after,
-  attempt,
-  ignoreRejection,
-  isThenable,
-  type MaybePromise,
-} from '../runtime/maybe-promise.ts'
+import { ignoreRejection, isThenable, type MaybePromise } from '../runtime/maybe-promise.ts'
 import type { PendingRequests } from './pending-requests.ts'
 
 // Outside: functions of the application. One may answer at once, later, too late or never; it may
@@ -59,15 +53,20 @@ export const LATE: CallbackFailure = { kind: 'late', reason: 'is late' }
 
 /** Calls a function of the application once. An answer that is there at once costs no promise. */
 export function callWithTimeout<T>(question: Question<T>): MaybePromise<T> {
-  const answer = attempt(
-    () => asPromise(question.ask()),
-    (value) => value,
-    (error) => {
-      throw failed(thrown(error), question)
-    },
-  )
-  const inTime = answer instanceof Promise ? withinLimit(answer, question) : answer
-  return after(inTime, (value) => readAnswer(value, question))
+  let answer: unknown
+  let pending: Promise<unknown> | undefined
+  try {
+    answer = question.ask()
+    // A promise of our own: that of the application may have a `then` that throws.
+    if (isThenable(answer)) pending = new Promise((resolve) => resolve(answer))
+  } catch (error) {
+    throw failed(thrown(error), question)
+  }
+  if (pending === undefined) return readAnswer(answer, question)
+  const given = pending.catch((error: unknown) => {
+    throw failed(thrown(error), question)
+  })
+  return withinLimit(given, question).then((value) => readAnswer(value, question))
 }
 
 /** The failure of a function that has thrown. */
@@ -85,13 +84,7 @@ export function unusable(problem?: unknown): CallbackFailure {
 
 /** For an answer that is needed at once: a promise is none, and may say why when it rejects. */
 export function reportRejection(answer: unknown, report: ReportFailure | undefined): void {
-  const isPromise = answer instanceof Promise
-  const reported = (error: unknown): void => report?.(thrown(error))
-  ignoreRejection(isPromise ? answer.catch(reported) : answer)
-}
-
-function asPromise(answer: unknown): unknown {
-  return isThenable(answer) ? Promise.resolve(answer) : answer
+  ignoreRejection(answer, (error) => report?.(thrown(error)))
 }
 
 /** Reading the answer may run code of the application: a getter, or a proxy. */

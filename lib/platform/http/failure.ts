@@ -1,3 +1,4 @@
+import { types } from 'node:util'
 import { errorCode, isThrown } from '../runtime/error.ts'
 
 // Outside: other servers, which refuse, hang, or are not there at all. Their words never get into a
@@ -23,8 +24,13 @@ export function readBoolean(answer: unknown): boolean {
 
 function typeName(value: unknown): string {
   if (value === null) return 'null'
-  if (value instanceof Promise) return 'a promise'
-  return Array.isArray(value) ? 'a list' : typeof value
+  if (types.isPromise(value)) return 'a promise'
+  try {
+    return Array.isArray(value) ? 'a list' : typeof value
+  } catch {
+    // A proxy that is revoked.
+    return typeof value
+  }
 }
 
 export class FetchFailure extends Unusable {

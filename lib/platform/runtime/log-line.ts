@@ -20,7 +20,7 @@ export function logLine(
   error?: unknown,
 ): void {
   const lines = [about, {}]
-  if (error !== undefined) lines.unshift({ ...about, err: error })
+  if (error !== undefined) lines.unshift({ ...about, err: extensible(error) })
   for (const line of lines) {
     try {
       log[level](line, message)
@@ -28,5 +28,17 @@ export function logLine(
     } catch {
       // Next with less.
     }
+  }
+}
+
+/** The error, or a copy of one that is frozen: serializers mark the errors that they have seen. */
+function extensible(error: unknown): unknown {
+  try {
+    if (!(error instanceof Error) || Object.isExtensible(error)) return error
+    const { message, stack } = error
+    return Object.assign(new Error(message), { ...error, stack })
+  } catch {
+    // Its members cannot be read.
+    return error
   }
 }

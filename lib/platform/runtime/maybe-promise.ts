@@ -28,7 +28,11 @@ export function attempt<A, B>(
   return value instanceof Promise ? value.then(done, failed) : done(value)
 }
 
-/** A promise of any library. */
+/**
+ * A promise of any library.
+ *
+ * @throws anything if its members cannot be read, as those of a proxy
+ */
 export function isThenable(value: unknown): value is PromiseLike<unknown> {
   return (
     typeof value === 'object' &&
@@ -41,7 +45,13 @@ export function isThenable(value: unknown): value is PromiseLike<unknown> {
 /**
  * For an answer that is needed at once: a promise is not an answer. If it rejects later, that must
  * not end the process.
+ *
+ * @param rejected called then
  */
-export function ignoreRejection(answer: unknown): void {
-  if (isThenable(answer)) answer.then(undefined, () => {})
+export function ignoreRejection(answer: unknown, rejected = (_: unknown): void => {}): void {
+  try {
+    if (isThenable(answer)) answer.then(undefined, rejected)
+  } catch {
+    // What cannot be read is no promise.
+  }
 }
