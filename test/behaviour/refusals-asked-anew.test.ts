@@ -100,6 +100,21 @@ for (const [what, options] of OLD_ANSWERS) {
   })
 }
 
+test('a refusal is as old as its question, however slowly the answer came', async (t) => {
+  let answer: object = {}
+  const slowly = async () => {
+    const read = answer
+    await new Promise(setImmediate)
+    t.mock.timers.tick(3000)
+    return read
+  }
+  const { get, pass } = await start(t, slowly)
+  assert.equal(outcome(await get('/t/acme')), FORBIDDEN)
+  answer = { acme: [] }
+  pass(1)
+  assert.equal(outcome(await get('/t/acme')), '200')
+})
+
 test('a tenant without the right is asked for once, and refused by the last answer', async (t) => {
   let answer: object = {}
   const { get, pass } = await start(t, () => answer)

@@ -71,7 +71,8 @@ export class ExternalRights {
         return resourcesOf(JSON.parse(key))
       },
       read: (answer) => (answer === null ? null : readResources(answer)),
-      learn: (resources) => new UserRights(resources, { superuserResource, implied }),
+      learn: (resources, _key, _before, askedAt) =>
+        new UserRights(resources, { superuserResource, implied }, askedAt),
       refuse: (reason) =>
         withoutStack(() => new ERR_AUTH_RESOURCES_UNAVAILABLE(1, `resourcesOf ${reason}`)),
       timeout,
@@ -180,15 +181,16 @@ const OWN = 1024
 
 /** The rights of one user, from the application. */
 export class UserRights {
-  /** The time at which they came, or newer ones were asked for in vain: a reading of `clock`. */
-  lookedAt = clock.now()
+  /** The time at which they, or newer ones in vain, were asked for: a reading of `clock`. */
+  lookedAt: number
   readonly #resources: Resources | undefined
   readonly #rules: RightsRules
   /** Those for the pin that was asked for last: one issuer has one, as long as its rules stay. */
   #shared: SharedRights | undefined
 
   /** @param resources frozen; null: the application does not know the user */
-  constructor(resources: Resources | null, rules: RightsRules) {
+  constructor(resources: Resources | null, rules: RightsRules, lookedAt = clock.now()) {
+    this.lookedAt = lookedAt
     this.#resources = resources ?? undefined
     this.#rules = rules
   }
