@@ -47,6 +47,8 @@ const BODIES: readonly [
   ],
   ['a form in another case', formOf(logoutToken()), type('Application/X-WWW-Form-Urlencoded'), 200],
   ['further fields', `a=b&${formOf(logoutToken())}&state=%F0%9F&logout=1&&=`, FORM, 200],
+  ['32 fields', `${'a&'.repeat(31)}${formOf(logoutToken())}`, FORM, 200],
+  ['33 fields', `${'a&'.repeat(32)}${formOf(logoutToken())}`, FORM, 400],
   ['a field in another spelling', formOf(logoutToken()).replace('lo', '%6co'), FORM, 200],
   ['a token with escapes', formOf(logoutToken()).replaceAll('.', '%2e'), FORM, 200],
   ['two tokens', `${formOf(logoutToken())}&${formOf(logoutToken({ sid: 's2' }))}`, FORM, 400],

@@ -142,13 +142,18 @@ async function receive(
   return reply.code(200).header('cache-control', 'no-store').send()
 }
 
+/** Most fields of a form. To read thousands costs more than a signature. */
+const MOST_FIELDS = 32
+
 /**
  * The one logout token of a form. Its other fields do not count.
  *
  * @throws ERR_AUTH_TOKEN_INVALID
  */
 function tokenIn(body: unknown): string {
-  const form = new URLSearchParams(typeof body === 'string' ? body : '')
+  const text = typeof body === 'string' ? body : ''
+  if (text.split('&', MOST_FIELDS + 1).length > MOST_FIELDS) throw tokenRefusal('too many fields')
+  const form = new URLSearchParams(text)
   const [token, ...others] = form.getAll('logout_token')
   if (token === undefined) throw tokenRefusal('no logout_token')
   if (others.length > 0) throw tokenRefusal('several logout_token')

@@ -46,12 +46,14 @@ export class ActiveEntry implements Ending {
    * @param tolerance seconds beyond their end for which tokens are accepted
    */
   hasEnded(tolerance: number): boolean {
-    const slack = this.#slack(tolerance)
-    return Date.now() >= this.end + slack && clock.now() >= this.#endsAt + slack
+    const { wall, steady } = this.endsBy(tolerance)
+    return Date.now() >= wall && clock.now() >= steady
   }
 
-  outlasts(other: ActiveEntry, tolerance: number): boolean {
-    return this.#endsAt + this.#slack(tolerance) > other.#endsAt + other.#slack(tolerance)
+  /** Its end by the wall clock, and the reading of `clock`. */
+  endsBy(tolerance: number): { readonly wall: number; readonly steady: number } {
+    const slack = this.#slack(tolerance)
+    return { wall: this.end + slack, steady: this.#endsAt + slack }
   }
 
   /** Milliseconds. A token may be issued by a clock that is ahead, and is used beyond its end. */

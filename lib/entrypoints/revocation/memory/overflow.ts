@@ -6,15 +6,20 @@ import { type ActiveEntry, userOf } from './active-entry.ts'
 const MOST_CIRCLES = 4000
 
 /**
+ * The entries of a circle that end last, by the wall clock and by `clock`. They are two where the
+ * wall clock was set.
+ */
+type LastEntries = readonly [wall: ActiveEntry, steady: ActiveEntry]
+
+/**
  * Entries that had no room in memory, by the smallest circle that they may concern: a user, an
  * issuer, or everybody. Until the last one of a circle ends, nobody knows which tokens of it fall.
  */
 export class Overflow {
   readonly #accepted: Lifecycle
-  /** The entry of each user that ends last. */
-  readonly #users = new Map<string, ActiveEntry>()
-  readonly #issuers = new Map<string, ActiveEntry>()
-  #everybody: ActiveEntry | undefined
+  readonly #users = new Map<string, LastEntries>()
+  readonly #issuers = new Map<string, LastEntries>()
+  #everybody: LastEntries | undefined
 
   constructor(accepted: Lifecycle) {
     this.#accepted = accepted
@@ -32,11 +37,11 @@ export class Overflow {
       if (this.#makeRoom(issuer) && this.#widen(this.#users, user, entry)) return
     }
     if (issuer !== null && this.#widen(this.#issuers, issuer, entry)) return
-    this.#everybody = this.#later(entry, this.#everybody)
+    this.#everybody = this.#last(this.#everybody, entry)
   }
 
   failureFor(names: Names): DenyListFailureCode | undefined {
-    const lasts = (entry: ActiveEntry | undefined) => entry !== undefined && !this.#hasEnded(entry)
+    const lasts = (last: LastEntries | undefined) => last !== undefined && !this.#haveEnded(last)
     const [, , sub, issuer] = names
     const users = [userOf(names), userOf([null, null, sub, null])]
     if (users.some((user) => user !== null && lasts(this.#users.get(user)))) {
@@ -48,9 +53,9 @@ export class Overflow {
 
   sweep(): void {
     for (const circles of [this.#users, this.#issuers]) {
-      for (const [key, entry] of circles) if (this.#hasEnded(entry)) circles.delete(key)
+      for (const [key, last] of circles) if (this.#haveEnded(last)) circles.delete(key)
     }
-    if (this.#everybody && this.#hasEnded(this.#everybody)) this.#everybody = undefined
+    if (this.#everybody && this.#haveEnded(this.#everybody)) this.#everybody = undefined
   }
 
   /**
@@ -60,7 +65,7 @@ export class Overflow {
   #makeRoom(newcomer: string | null): boolean {
     if (newcomer !== null && this.#issuers.has(newcomer)) return false
     const counts = new Map<string | null, number>()
-    for (const { issuer } of this.#users.values()) {
+    for (const [{ issuer }] of this.#users.values()) {
       counts.set(issuer, (counts.get(issuer) ?? 0) + 1)
     }
     let greediest: string | null = null
@@ -69,27 +74,33 @@ export class Overflow {
       if (issuer !== null && count > most) [greediest, most] = [issuer, count]
     }
     if (greediest === null) return false
-    for (const [user, entry] of this.#users) {
-      if (entry.issuer === greediest && this.#widen(this.#issuers, greediest, entry)) {
+    for (const [user, last] of this.#users) {
+      if (last[0].issuer === greediest && this.#widen(this.#issuers, greediest, ...last)) {
         this.#users.delete(user)
       }
     }
     return true
   }
 
-  #widen(circles: Map<string, ActiveEntry>, key: string, entry: ActiveEntry): boolean {
+  #widen(circles: Map<string, LastEntries>, key: string, ...entries: ActiveEntry[]): boolean {
     const known = circles.get(key)
     if (known === undefined && circles.size >= MOST_CIRCLES) return false
-    circles.set(key, this.#later(entry, known))
+    for (const entry of entries) circles.set(key, this.#last(circles.get(key), entry))
     return true
   }
 
-  #later(entry: ActiveEntry, other: ActiveEntry | undefined): ActiveEntry {
-    return other?.outlasts(entry, this.#accepted.clockTolerance) ? other : entry
+  #last(known: LastEntries | undefined, entry: ActiveEntry): LastEntries {
+    if (known === undefined) return [entry, entry]
+    const endsBy = (each: ActiveEntry) => each.endsBy(this.#accepted.clockTolerance)
+    const [wall, steady] = known
+    return [
+      endsBy(wall).wall > endsBy(entry).wall ? wall : entry,
+      endsBy(steady).steady > endsBy(entry).steady ? steady : entry,
+    ]
   }
 
-  #hasEnded(entry: ActiveEntry): boolean {
-    return entry.hasEnded(this.#accepted.clockTolerance)
+  #haveEnded(last: LastEntries): boolean {
+    return last.every((entry) => entry.hasEnded(this.#accepted.clockTolerance))
   }
 }
 

@@ -362,6 +362,19 @@ test('an entry does not end because the wall clock was set forward', async (t) =
   assert.equal(verdictOf(list), false)
 })
 
+test('of lost entries the last one by each clock is remembered', async (t) => {
+  const { pass, setWallClock } = clocksApart(t)
+  const list = denyList({ maxEntries: 1 })
+  await list.add({ sub: 'somebody' })
+  await list.add({ sub: 'alice', jti: 'token-1', until: inSeconds(100) })
+  setWallClock(-300 * SECOND)
+  await list.add({ sub: 'alice', jti: 'token-2', until: inSeconds(150) })
+  await pass(399 * SECOND)
+  assert.equal(verdictOf(list), 'ERR_DENY_LIST_USER_FULL')
+  await pass(SECOND)
+  assert.equal(verdictOf(list), false)
+})
+
 test('an entry lasts longer if the wall clock was set back, as the tokens do', async (t) => {
   const { pass, setWallClock } = clocksApart(t)
   const list = denyList()
