@@ -56,7 +56,8 @@ export function loadSettings(options: AuthOptions): LoadedSettings {
   const problems = new Problems()
   const reader = new OptionReader(Options.properties, inCode, problems)
   const issuerLists = readSources(options, reader, problems)
-  const { whole, given, keySet } = reader
+  const { given, keySet } = reader
+  const whole = withOwnChecks(reader.whole)
   const addresses = tenantAddresses(whole, reader)
   if (addresses !== undefined) {
     refuseAddresses(reader, whole.audience, addresses)
@@ -76,6 +77,12 @@ export function loadSettings(options: AuthOptions): LoadedSettings {
   const issuers = issuersOf(settings, { given, keySet }, issuerLists.at(-1))
   const configFile = Object.hasOwn(options, CONFIG_FILE) ? options.configFile : undefined
   return { settings, given, issuers, mockUser, rights, addresses, configFile }
+}
+
+/** The application may change its own object later. The boot and the guard read one copy. */
+function withOwnChecks(settings: Settings): Settings {
+  const { checks } = settings
+  return checks === undefined ? settings : { ...settings, checks: Object.freeze({ ...checks }) }
 }
 
 /**
@@ -212,7 +219,7 @@ export function loadMockUser(
   let text = ''
   try {
     // The decoder skips a byte order mark, which JSON.parse refuses.
-    text = new TextDecoder().decode(readFileSync(file))
+    text = new TextDecoder('utf-8', { fatal: true }).decode(readFileSync(file))
     return readUserInfo(JSON.parse(text))
   } catch (error) {
     if (errorCode(error) === 'ENOENT' && !isConfigured)

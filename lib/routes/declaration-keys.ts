@@ -94,8 +94,7 @@ export type Hidden = ReadonlyMap<string, string>
 export function hiddenDeclarations(config: object): Hidden {
   const found = new Map<string, string>()
   let holder: object | null = config
-  // A property of Object.prototype is no declaration.
-  while (holder !== null && !Object.hasOwn(holder, 'hasOwnProperty')) {
+  while (holder !== null && (holder === config || !isObjectPrototype(holder))) {
     for (const [key, property] of Object.entries(Object.getOwnPropertyDescriptors(holder))) {
       const why = holder === config ? whyHidden(property) : 'inherited'
       const isNearest = Object.hasOwn(config, key) === (holder === config)
@@ -105,6 +104,11 @@ export function hiddenDeclarations(config: object): Hidden {
     holder = Reflect.getPrototypeOf(holder)
   }
   return found
+}
+
+/** A property of Object.prototype, of which each realm has one, is no declaration. */
+function isObjectPrototype(holder: object): boolean {
+  return Reflect.getPrototypeOf(holder) === null && Object.hasOwn(holder, 'hasOwnProperty')
 }
 
 function whyHidden({ get, set, enumerable }: PropertyDescriptor): string {

@@ -286,6 +286,14 @@ test('a WebSocket is opened only if the check holds', async (t) => {
   assert.equal((await refusal(socketTo(app, '/acme/ws', { headers }))).statusCode, 403)
 })
 
+test('a check that is added to the option after the guard is none', async (t) => {
+  const checks: Checks = { own: () => true }
+  const app = await guardedApp(t, { checks })
+  Object.assign(checks, { late: () => true })
+  app.get('/x', { config: { check: 'late' } }, async () => 'x')
+  await assertRouteInvalid(app, 'GET /x: check names late, which is not one of checks')
+})
+
 const MISTAKES: readonly [config: object, message: string][] = [
   [{ check: 'other' }, 'check names other, which is not one of checks'],
   [{ check: ['own', 'constructor'] }, 'check names constructor, which is not one of checks'],

@@ -619,6 +619,12 @@ test('a byte order mark before the user is skipped, as in an INI file', () => {
   assert.equal(loadOfMockUserFile(folder.write('\ufeff{ "sub": "u1" }'), true).sub, 'u1')
 })
 
+test('a file that is not UTF-8 is no user', () => {
+  const path = folder.write(Buffer.from('{ "sub": "caf\xe9" }', 'latin1'))
+  const found = 'found one that cannot be read'
+  assert.throws(() => loadOfMockUserFile(path, true), configError('devUserInfoPath: ', found, path))
+})
+
 test('the file at the default path is read if it exists', () => {
   assert.equal(loadOfMockUserFile(folder.write('{ "sub": "u1" }'), false).sub, 'u1')
 })

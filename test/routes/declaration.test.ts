@@ -239,6 +239,16 @@ const HIDDEN: readonly [what: string, config: object, problem: string][] = [
     'require is not enumerable',
   ],
   ['a slip, inherited', Object.create({ requires: 'a:b' }), 'requires is inherited'],
+  [
+    'beside a hasOwnProperty of its own',
+    Object.defineProperty({ hasOwnProperty: null }, 'require', { value: 'a:b' }),
+    'require is not enumerable',
+  ],
+  [
+    'inherited beside a hasOwnProperty',
+    Object.create({ check: 'owner', hasOwnProperty: null }),
+    'check is inherited',
+  ],
 ]
 
 for (const [what, config, problem] of HIDDEN) {
