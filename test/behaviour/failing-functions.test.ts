@@ -93,6 +93,22 @@ const WRONG: [name: string, answer: unknown, member: string, outcome?: string][]
     { sub: 'a', resources: new Map([['acme', []]]) },
     'resources: expected a plain object, found another one',
   ],
+  ...[undefined, () => 'x', Symbol('x')].map((jkt): [string, unknown, string] => [
+    'opaqueToken',
+    { sub: 'a', cnf: { jkt, 'x5t#S256': 'x' } },
+    `cnf, jkt: expected an enumerable value that JSON has, found ${typeof jkt}`,
+  ]),
+  [
+    'opaqueToken',
+    { sub: 'a', cnf: Object.defineProperty({}, 'jkt', { value: 'x' }) },
+    'cnf, jkt: expected an enumerable value that JSON has, found string',
+  ],
+  [
+    'opaqueToken',
+    { sub: 'a', cnf: { jkt: 'x', toJSON: () => ({}) } },
+    'cnf, jkt: expected an enumerable value that JSON has, found string',
+  ],
+  ['opaqueToken', { sub: 'a', cnf: () => 'x' }, 'cnf: expected an object, found function'],
   ['issuers', 5, 'the answer: expected an object or null, found number'],
   ['issuers', { tenants: '*', audience: 5 }, 'audience: expected'],
   ['issuers', { tenants: [], audience: 'a' }, 'tenants: expected'],
@@ -120,18 +136,70 @@ const WRONG: [name: string, answer: unknown, member: string, outcome?: string][]
     { sub: 'a', resources: { acme: 'a:b' } },
     'resources of "acme": expected a list of strings, found string',
   ],
+  ...[new Map([['lazy-raccoon', []]]), Promise.resolve({}), () => ({})].map(
+    (resources): [string, unknown, string] => [
+      'mapClaims',
+      { sub: 'a', resources },
+      'resources: expected a plain object, found another one',
+    ],
+  ),
+  [
+    'mapClaims',
+    Object.assign(Object.create({ resources: { 'lazy-raccoon': [] } }), { sub: 'a' }),
+    'resources: expected a plain object, found another one',
+  ],
   ['tokenFrom', 5, 'the answer: expected a string or null, found number'],
   ['tokenFrom', Promise.resolve('a'), 'the answer: expected a string or null, found a promise'],
 ]
 
 for (const [name, answer, member, instead] of WRONG) {
-  test(`of an answer of ${name} that is ${inspect(answer)} the log names the member`, async (t) => {
+  test(`of an answer of ${name} that is ${inspect(answer, { depth: 0 })} the log names the member`, async (t) => {
     const { ask, levels } = await start(t, name, () => answer)
     assert.equal(outcome(await ask()), instead ?? callbackOf(name)[2])
     await ask()
     const message = `tenant auth: ${name} gave no usable answer: ${member}`
     assert.deepEqual(levels(message), [40, 20, 20])
   })
+}
+
+const unreadable = () => {
+  throw new TypeError('the row is gone')
+}
+
+/** Answers that throw when they are looked at. */
+const UNREADABLE: readonly [what: string, answer: () => unknown][] = [
+  ['whose type cannot be read', () => new Proxy({}, { getPrototypeOf: unreadable })],
+  [
+    'a function whose type cannot be read',
+    () => new Proxy(() => {}, { getPrototypeOf: unreadable }),
+  ],
+  ['whose members cannot be read', () => new Proxy({}, { has: unreadable, ownKeys: unreadable })],
+  [
+    'a promise whose then cannot be called',
+    () => Object.defineProperty(Promise.resolve(), 'then', { value: unreadable }),
+  ],
+  [
+    'that is revoked',
+    () => {
+      const { proxy, revoke } = Proxy.revocable(() => {}, {})
+      revoke()
+      return proxy
+    },
+  ],
+]
+
+for (const [name, , expected] of CALLBACKS) {
+  for (const [what, answer] of UNREADABLE) {
+    test(`an answer of ${name} ${what} is none, and that is logged`, async (t) => {
+      const { log, ask } = await start(t, name, answer)
+      const came = outcome(await ask())
+      // A promise that cannot be waited for is no answer.
+      const isName = name === 'resolveTenant' && !/promise|members/.test(what)
+      assert.equal(came, isName ? '400 ERR_AUTH_TENANT_INVALID' : expected)
+      const logged = log.messages(40).filter((text) => text.startsWith(`tenant auth: ${name} `))
+      assert.equal(logged.length, 1)
+    })
+  }
 }
 
 for (const name of ['mapClaims', 'tokenFrom'] as const) {
@@ -176,6 +244,17 @@ test('what the functions behind a deny list throw is logged', async (t) => {
     const shown = [line?.level, line?.['function'], Reflect.get(Object(line?.['err']), 'message')]
     assert.deepEqual(shown, [40, name, SECRET])
   }
+})
+
+test('an error that is frozen is logged as a copy', async (t) => {
+  const error = Object.freeze(Object.assign(new RangeError(SECRET), { code: '42P01' }))
+  const { ask, log } = await start(t, 'tenants', () => {
+    throw error
+  })
+  assert.equal(outcome(await ask()), '503 ERR_AUTH_TENANTS_UNAVAILABLE')
+  const [line] = log.lines('tenant auth: tenants failed (42P01)')
+  const { message, stack, code } = Object(line?.['err'])
+  assert.deepEqual([message, stack, code], [SECRET, error.stack, '42P01'])
 })
 
 test('an error whose members cannot be read is logged without it', async (t) => {
