@@ -102,6 +102,10 @@ const OPTIONS: readonly [reason: string, options: object][] = [
   ['longer than maxTokenLength', { maxTokenLength: goodToken().length - 1 }],
   ['mapClaims failed', { mapClaims: fail }],
   ['the claims are no object', { mapClaims: () => 5 }],
+  [
+    'the resources of mapClaims cannot be used',
+    { mapClaims: () => ({ sub: 'a', resources: new Map() }) },
+  ],
   ['revoked', { isRevoked: () => true }],
 ]
 
@@ -364,6 +368,7 @@ for (const [index, row] of ROWS.entries()) {
 const LOGOUTS: readonly [reason: string, form: string, auth?: AuthOptions][] = [
   ['no logout_token', 'a=b'],
   ['several logout_token', 'logout_token=a&logout_token=b'],
+  ['too many fields', 'a&'.repeat(32)],
   ['no logout token', formOf(logoutToken({ events: undefined }))],
   ['a logout token with a nonce', formOf(logoutToken({ nonce: 'n' }))],
   ['jti is missing', formOf(logoutToken({ jti: undefined }))],
