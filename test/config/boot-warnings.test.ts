@@ -73,6 +73,7 @@ const TABLE: readonly (readonly [name: string, options: AuthOptions, warnings: s
     [],
   ],
   ['keys in code', { issuer, audience, publicKeys }, []],
+  ['no keys beside opaqueToken', { publicKeys: { keys: [] }, opaqueToken: () => null }, []],
   ['keys in code, and a URL', { ...QUIET, publicKeysUrl: 'http://a.test/', publicKeys }, []],
   ['no issuer', { publicKeysUrl, audience }, [NO_ISSUER]],
   ['no audience', { publicKeysUrl, issuer }, [NO_AUDIENCE]],

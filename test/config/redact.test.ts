@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { loadSettings } from '../../lib/config/load-settings.ts'
-import { showName, showPath, showReason, showValue } from '../../lib/config/redact.ts'
+import { showHidden, showName, showPath, showReason, showValue } from '../../lib/config/redact.ts'
 import { configError } from '../helpers/app/config-error.ts'
 import { tempFolder } from '../helpers/documents/temp-folder.ts'
 
@@ -145,4 +145,25 @@ function expectNoSecret(options: object): void {
 test('a name in a message shows each character beyond ASCII by its number', () => {
   assert.equal(showName('\u0430uth\u200b'), '\\u0430uth\\u200b')
   assert.equal(showName('\u{1f99d}'), '\\ud83e\\udd9d')
+})
+
+describe('a value that may be a secret', () => {
+  for (const [value, shown] of [
+    [5, 'a number'],
+    [5n, 'a number'],
+    ['abc', 'a text of 3 characters'],
+    ['', '""'],
+    [null, 'null'],
+    [['abc'], 'a list'],
+  ] as const) {
+    test(`${typeof value} ${value}: ${shown}`, () => {
+      assert.equal(showHidden(value), shown)
+    })
+  }
+})
+
+test('a name that is cut keeps no half of a pair, and the pairs before it', () => {
+  const shown = showValue(`🦝${'a'.repeat(75)}🦝🦝`)
+  assert.equal(shown, `"🦝${'a'.repeat(75)}🦝…`)
+  assert.equal(showValue(`🦝${'a'.repeat(76)}🦝🦝`), `"🦝${'a'.repeat(76)}…`)
 })
