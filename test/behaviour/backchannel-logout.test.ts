@@ -6,6 +6,7 @@ import {
   denyList,
   type KeptEntry,
 } from '../../lib/entrypoints/revocation/index.ts'
+import { errors } from '../../lib/index.ts'
 import { heard } from '../helpers/app/heard.ts'
 import { logLines } from '../helpers/app/log-lines.ts'
 import { CLIENT, formOf, logoutApp, logoutToken, URL_OF_LOGOUT } from '../helpers/app/logout-app.ts'
@@ -192,6 +193,20 @@ test('200 comes after the entry is kept, and not before', async (t) => {
   resolve()
   await answer
   assert.equal(answered, 200)
+})
+
+test('a refusal for long is given in whole seconds, of one at least', async (t) => {
+  for (const [after, seconds] of [
+    [2.1, '3'],
+    [0, '1'],
+  ] as const) {
+    const revoked = denyList()
+    const fail = async () => Promise.reject(new errors.ERR_AUTH_REVOCATION_UNAVAILABLE(after, 'x'))
+    const list: typeof revoked = Object.assign(revoked, { add: fail })
+    const { logOut } = await logoutApp(t, { revoked: list })
+    const response = await logOut(logoutToken())
+    assert.deepEqual([response.statusCode, response.headers['retry-after']], [503, seconds])
+  }
 })
 
 test('a logout whose entry cannot be kept is 503, and counts in this process', async (t) => {

@@ -44,8 +44,10 @@ for (const [what, auth] of OUTAGES) {
     assert.deepEqual(found, [503, '{"error":"temporarily_unavailable"}'])
     assert.match(String(response.headers['retry-after']), /^[1-9]\d*$/)
     assert.equal(response.headers['cache-control'], 'no-store')
-    const levels = lines('logout refused').map(({ level }) => level)
-    assert.deepEqual(levels, [40])
+    const [line, ...others] = lines('logout refused')
+    assert.deepEqual([line?.level, others], [40, []])
+    assert.match(String(line?.['code']), /^ERR_AUTH_(?:KEYS|ISSUERS)_UNAVAILABLE$/)
+    assert.notEqual(String(line?.['reason'] ?? ''), '', 'it has a reason')
   })
 }
 

@@ -109,7 +109,7 @@ const BAD_OPTIONS: readonly [options: object, ...reported: string[]][] = [
   [{ ...right, sessionless: [] }, 'sessionless: expected'],
   [
     { ...right, sessionless: [ISSUER, 'https://other.test'] },
-    'expected issuers of the guard in sessionless',
+    'backchannelLogout: expected issuers of the guard in sessionless, found another one (code)',
   ],
   [{ ...right, client: ['a'] }, 'did you mean clients?'],
 ]
@@ -123,9 +123,36 @@ for (const [options, ...reported] of BAD_OPTIONS) {
   })
 }
 
+const keys = { publicKeys: { keys: [KEY.publicJwk] }, audience: AUDIENCE }
+const OTHER = 'https://other.test'
+
+/** Guards whose issuers `sessionless` may name. */
+const NAMED: readonly [what: string, guard: AuthOptions][] = [
+  ['the second of two issuers', { issuer: [ISSUER, OTHER], ...keys }],
+  [
+    'the second rules of a list',
+    { issuers: [ISSUER, OTHER].map((issuer) => ({ issuer, tenants: '*' as const, ...keys })) },
+  ],
+  ['one that a function may know', { issuers: () => null }],
+  ['any, where no issuer is configured', keys],
+  ['any, in dev mode', { devMode: true }],
+]
+
+for (const [what, guard] of NAMED) {
+  test(`sessionless may name ${what}`, async (t) => {
+    const app = bareApp(t)
+    await app.register(tenantAuth, { ...guard, isRevoked: revoked })
+    await app.register(backchannelLogout, { ...right, sessionless: [OTHER] })
+    await app.ready()
+  })
+}
+
 test('without a guard around it, or with one that does not ask the list, the boot stops', async (t) => {
   const places: readonly [found: string, register: (app: FastifyInstance) => void][] = [
-    ['found no guard', (app) => app.register(backchannelLogout, right)],
+    [
+      'a scope that is guarded already, found no guard (code)',
+      (app) => app.register(backchannelLogout, right),
+    ],
     [
       'found no guard',
       (app) => app.register(backchannelLogout, right).register(tenantAuth, guardOptions),
