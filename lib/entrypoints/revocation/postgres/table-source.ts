@@ -1,11 +1,14 @@
 import { LONGEST_SECONDS } from '../../../config/option-types.ts'
 import { Unusable } from '../../../platform/http/failure.ts'
 import { clock } from '../../../platform/runtime/clock.ts'
-import { isObject } from '../../../platform/runtime/own-property.ts'
+import { isObject, ownProperty } from '../../../platform/runtime/own-property.ts'
 import type { KeptEntry } from '../entry.ts'
 import { type DenyListSource, type Page, TIMEOUT } from '../poller.ts'
 
 const SWEEP_EVERY = 60_000
+
+/** Milliseconds until the next sweep, if the last one deleted a whole page. */
+const SECOND = 1000
 
 /** A row, by its transaction, its number, and when it was added. */
 type Mark = readonly [xid: string, id: string, addedAt: string]
@@ -45,8 +48,12 @@ export function tableSource(
   }
 
   async function query(text: string, values: unknown[] = []): Promise<Record<string, unknown>[]> {
-    const { rows } = await pool.query({ text, values, query_timeout: TIMEOUT })
-    return rows.filter(isObject)
+    try {
+      const { rows } = await pool.query({ text, values, query_timeout: TIMEOUT })
+      return rows.filter(isObject)
+    } catch (error) {
+      throw withoutValues(error)
+    }
   }
 
   return {
@@ -75,13 +82,14 @@ export function tableSource(
       // Half a pair would become another letter, and the entry would fit no token.
       if ([jti, sid, sub, issuer].some(isUnkeepable)) throw new Unusable('a name has no UTF-8')
       await create()
-      const times = [issuedBefore?.toISOString(), until?.toISOString()]
+      const times = [issuedBefore, until].map((time) => time && keepableTime(time))
       const values = [jti, sid, sub, issuer, ...times].map((value) => value ?? null)
       await query(sql.insert, values)
       if (clock.now() < sweepAt) return
       sweepAt = clock.now() + SWEEP_EVERY
       // The entry is stored. Without the right to delete, somebody else has to.
-      await query(sql.deleteEnded, [clientTime()]).catch(() => {})
+      const deleted = await query(sql.deleteEnded, [clientTime()]).catch(() => [])
+      if (deleted.length === PAGE) sweepAt = clock.now() + SECOND
     },
   } satisfies DenyListSource<Cursor>
 }
@@ -108,6 +116,24 @@ function text(row: Record<string, unknown>, name: string): string {
 /** A text of PostgreSQL is UTF-8 without U+0000: it cannot hold half of a surrogate pair either. */
 function isUnkeepable(name: string | undefined): boolean {
   return name !== undefined && /[\0\p{Surrogate}]/u.test(name)
+}
+
+/** A time that a row can hold. Beyond it nothing changes: no token is so old, or lives so long. */
+function keepableTime(time: Date): string {
+  const kept = Math.min(Math.max(time.getTime(), Date.parse(FIRST_DAY)), Date.parse(LAST_DAY))
+  return new Date(kept).toISOString()
+}
+
+/**
+ * The error without the row that was refused, and without a value in its message (SQLSTATE class
+ * 22): they are claims.
+ */
+function withoutValues(error: unknown): unknown {
+  if (!(error instanceof Error)) return error
+  const code = ownProperty(error, 'code')
+  const isOfValue = typeof code === 'string' && code.startsWith('22')
+  const shown = new Error(isOfValue ? 'a value cannot be stored' : error.message)
+  return Object.assign(shown, { name: error.name }, code === undefined ? {} : { code })
 }
 
 function clientTime(): string {
@@ -137,8 +163,11 @@ const PAGE = 1000
 const asText = (column: string, fraction: 'MS' | 'US' = 'MS') =>
   `to_char(${column} AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.${fraction}"Z"')`
 
-/** A time with four digits of the year, which has such a text. */
-const isShort = (column: string) => `${column} BETWEEN '0001-01-02Z' AND '9999-12-30Z'`
+/** The days at both ends of the times that have such a text, with four digits of the year. */
+const FIRST_DAY = '0001-01-02'
+const LAST_DAY = '9999-12-30'
+
+const isShort = (column: string) => `${column} BETWEEN '${FIRST_DAY}Z' AND '${LAST_DAY}Z'`
 
 /**
  * A day ago, by the server's clock and by the client's, which is a text: the earlier one counts.
@@ -207,6 +236,6 @@ export function revocationsSql(name: string) {
     deleteEnded: `DELETE FROM ${table} WHERE (xid, id) IN (
       SELECT xid, id FROM ${table} WHERE until < ${aDayAgo('$1')}
         OR until IS NULL AND added_at < ${secondsBefore(aDayAgo('$1'), `${LONGEST_SECONDS}`)}
-      LIMIT ${PAGE})`,
+      LIMIT ${PAGE}) RETURNING 1`,
   }
 }

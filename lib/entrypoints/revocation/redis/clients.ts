@@ -1,4 +1,5 @@
 import { Unusable } from '../../../platform/http/failure.ts'
+import { isThrown } from '../../../platform/runtime/error.ts'
 import { isObject, ownProperty } from '../../../platform/runtime/own-property.ts'
 
 /** One stream of a server, by one of the clients. */
@@ -122,11 +123,19 @@ const CODES = new Set([
 ])
 
 /**
- * The error of a client, or one of the code that a server's words begin with. The words are not
- * repeated: they may hold an entry.
+ * An error of the code that a server's words begin with, of the code of the connection's failure,
+ * or of the name of the client's error. Nothing else is repeated: the words may hold an entry, and
+ * clients add the command, with its arguments.
  */
-export function redisFailure(error: unknown): unknown {
-  const [code = ''] = String(Object(error).message).split(' ', 1)
-  const refusal = new Error('the server refused a command')
-  return CODES.has(code) ? Object.assign(refusal, { code }) : error
+export function redisFailure(error: unknown): Error {
+  if (isThrown(error, Unusable)) return error
+  const { message, code, name } = Object(error)
+  const [word = ''] = String(message).split(' ', 1)
+  if (CODES.has(word)) {
+    return Object.assign(new Error('the server refused a command'), { code: word })
+  }
+  if (typeof code === 'string' && /^E[A-Z]+$/.test(code)) {
+    return Object.assign(new Error(String(message)), { code })
+  }
+  return Object.assign(new Error('the client failed'), { name: String(name) })
 }

@@ -59,6 +59,9 @@ const FIRST_ID = '0-0'
 /** Milliseconds between two sweeps of the stream. */
 const SWEEP_EVERY = 60_000
 
+/** Milliseconds until the next sweep, if all of a page had ended. */
+const SECOND = 1000
+
 /** Milliseconds. Clocks differ, and entries count a little beyond their end. */
 const LONG = 86_400_000
 
@@ -74,6 +77,7 @@ export function streamSource(stream: RedisStream) {
   let sweepFrom = FIRST_ID
   /** What was read last. It should still be there when all is asked for, as after a failure. */
   let last = START
+  const own = new UnreadItems()
 
   /**
    * Deletes some entries that ended a day ago. Trimming a stream goes by the time at which items
@@ -89,7 +93,22 @@ export function streamSource(stream: RedisStream) {
     sweepFrom = (items.length < PAGE ? undefined : items.at(-1)?.id) ?? FIRST_ID
     const before = Math.min(serverTime, Date.now()) - LONG
     const ended = items.filter((item) => hasEnded(item, before)).map(({ id }) => id)
+    if (ended.length === PAGE) sweepAt = now + SECOND
     if (ended.length > 0) await stream.delete(ended)
+  }
+
+  async function append(text: string): Promise<void> {
+    const id = await add(() => stream.add(text))
+    if (isAfter(id, last.id)) own.note({ id, text })
+    // The entry is stored. Without the right to delete, somebody else has to.
+    ignoreRejection(sweep(Number.parseInt(id, 10)))
+  }
+
+  /** Adds what this process added, and the server has lost, once more. */
+  function mend(items: readonly StreamItem[], isEnd: boolean): string | undefined {
+    const lost = own.missedIn(items, isEnd)
+    for (const text of lost) ignoreRejection(append(text))
+    return lost.length > 0 ? LOST : undefined
   }
 
   return {
@@ -112,22 +131,58 @@ export function streamSource(stream: RedisStream) {
       }
       const fresh = at === START ? items : items.slice(1)
       last = fresh.at(-1) ?? at
+      const hasMore = items.length === PAGE
       return {
         entries: entriesOf(fresh),
         keptAt: fresh.map(timeOf),
         cursor: last,
-        hasMore: items.length === PAGE,
+        hasMore,
+        notice: mend(items, !hasMore),
       }
     },
-    async append(entry: KeptEntry): Promise<void> {
-      const id = await add(() => stream.add(JSON.stringify(entry)))
-      // The entry is stored. Without the right to delete, somebody else has to.
-      ignoreRejection(sweep(Number.parseInt(id, 10)))
-    },
+    append: (entry: KeptEntry) => append(JSON.stringify(entry)),
   } satisfies DenyListSource<StreamItem>
 }
 
 const LOST = 'the deny list lost entries in its stream'
+
+/**
+ * Items of this process that it has not read yet. A failover, or FLUSHALL, soon after they were
+ * added loses them, and the item that was read last may be there all the same.
+ */
+class UnreadItems {
+  readonly #texts = new Map<string, { readonly text: string; missed: number }>()
+
+  note({ id, text }: { readonly id: string; readonly text: string }): void {
+    // A process that reads nothing does not fill its memory.
+    if (this.#texts.size >= PAGE) this.#texts.clear()
+    this.#texts.set(id, { text, missed: 0 })
+  }
+
+  /**
+   * The texts of those that are lost: twice, what was read up to the end of the stream had them
+   * not. A replica may be behind once.
+   */
+  missedIn(items: readonly StreamItem[], isEnd: boolean): string[] {
+    for (const { id } of items) this.#texts.delete(id)
+    if (!isEnd) return []
+    const lost: string[] = []
+    for (const [id, item] of this.#texts) {
+      item.missed += 1
+      if (item.missed < 2) continue
+      this.#texts.delete(id)
+      lost.push(item.text)
+    }
+    return lost
+  }
+}
+
+/** Ids are a time and a number, as BigInt takes them. */
+function isAfter(id: string, other: string): boolean {
+  const [time = 0n, serial = 0n] = id.split('-').map(BigInt)
+  const [otherTime = 0n, otherSerial = 0n] = other.split('-').map(BigInt)
+  return time > otherTime || (time === otherTime && serial > otherSerial)
+}
 
 /** Unchecked, one by one: they are read in slices. `null` stands for what is no JSON. */
 function* entriesOf(items: readonly StreamItem[]): Generator<unknown> {

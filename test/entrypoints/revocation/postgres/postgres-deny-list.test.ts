@@ -1,15 +1,25 @@
 import assert from 'node:assert/strict'
 import { after, before, beforeEach, describe, it } from 'node:test'
+import { inspect } from 'node:util'
 import {
   type KeptEntry,
   type PostgresPool,
   postgresDenyList,
 } from '../../../../lib/entrypoints/revocation/index.ts'
 import { tableSource } from '../../../../lib/entrypoints/revocation/postgres/table-source.ts'
+import { clock } from '../../../../lib/platform/runtime/clock.ts'
+import { errorCode } from '../../../../lib/platform/runtime/error.ts'
 import { configError } from '../../../helpers/app/config-error.ts'
 import { until } from '../../../helpers/processes/until.ts'
 import { embeddedPool } from '../../../helpers/servers/embedded-database.ts'
-import { attend, HOUR, ISSUER_A, tokenOf, verdictOf } from '../../../helpers/tokens/denied.ts'
+import {
+  attend,
+  HOUR,
+  ISSUER_A,
+  SECOND,
+  tokenOf,
+  verdictOf,
+} from '../../../helpers/tokens/denied.ts'
 
 type Table = ReturnType<typeof tableSource>
 type Read = Awaited<ReturnType<Table['changes']>>
@@ -247,6 +257,62 @@ describe('a deny list in PostgreSQL', () => {
     const ahead = tableSource({ ...embedded.pool, query }, TABLE, false, 86_400)
     t.mock.timers.enable({ apis: ['Date'], now })
     assert.deepEqual((await read(ahead)).names, ['first'])
+  })
+
+  it('where a whole page had ended, the next deletion comes in a second', async (t) => {
+    t.after(() => Reflect.deleteProperty(clock, 'now'))
+    const table = source()
+    await table.changes(null)
+    const insert = `INSERT INTO ${TABLE} (jti, until)
+      SELECT 'ended-' || n, now() - interval '2 days' FROM generate_series(1, 1500) AS n`
+    await embedded.db.query(insert)
+    const rows = async () =>
+      (await embedded.db.query(`SELECT FROM ${TABLE} WHERE jti LIKE 'ended-%'`)).rows.length
+    const left: number[] = []
+    for (const seconds of [0, 0.9, 1]) {
+      clock.now = () => seconds * SECOND
+      await table.append({ jti: 'now', until: END })
+      left.push(await rows())
+    }
+    assert.deepEqual(left, [500, 500, 0])
+  })
+
+  const FAR: readonly [what: string, entry: KeptEntry, kept: object][] = [
+    ['an end', { jti: 'a', until: new Date(8.64e15) }, { until: '9999-12-30T00:00:00.000Z' }],
+    [
+      'tokens of all times',
+      { jti: 'a', until: END, issuedBefore: new Date(8.64e15) },
+      { until: END.toISOString(), issuedBefore: '9999-12-30T00:00:00.000Z' },
+    ],
+    [
+      'tokens of no time',
+      { jti: 'a', until: END, issuedBefore: new Date(-8.64e15) },
+      { until: END.toISOString(), issuedBefore: '0001-01-02T00:00:00.000Z' },
+    ],
+  ]
+
+  for (const [what, entry, kept] of FAR) {
+    it(`${what} beyond what a row can hold is the last time that it can: ${Object.keys(kept)}`, async () => {
+      const table = source()
+      await table.append(entry)
+      const [row] = (await read(table)).rows
+      assert.deepEqual({ ...row, ...kept }, { ...row })
+    })
+  }
+
+  it('neither a row nor a value of it is in the error of a statement', async () => {
+    const table = source()
+    await table.changes(null)
+    await embedded.db.exec(`ALTER TABLE ${TABLE} ADD CONSTRAINT others CHECK (sub <> 'hunter2')`)
+    const failure = await table.append({ sub: 'hunter2' }).catch((error: unknown) => error)
+    assert.doesNotMatch(inspect(failure), /hunter2/)
+    assert.deepEqual(errorCode(failure), '23514')
+    await embedded.db.exec(
+      `ALTER TABLE ${TABLE} DROP CONSTRAINT others, ALTER sub TYPE uuid USING NULL`,
+    )
+    const other = await table.append({ sub: 'hunter2' }).catch((error: unknown) => error)
+    assert.doesNotMatch(inspect(other), /hunter2/)
+    assert.deepEqual(errorCode(other), '22P02')
   })
 
   it('an entry is kept even where ended ones cannot be deleted', async () => {

@@ -1,14 +1,23 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { inspect } from 'node:util'
 import { redisFailure } from '../../../../lib/entrypoints/revocation/redis/clients.ts'
+import { Unusable } from '../../../../lib/platform/http/failure.ts'
+import { errorCode } from '../../../../lib/platform/runtime/error.ts'
 
-/** What is no refusal of a server, and stays as it is. */
-const OTHERS = [
-  new Error('Connection is closed.'),
-  new Error('HUNTER2 is the password'),
-  new Error(''),
-  'NOAUTH',
-  undefined,
+/** What is no refusal of a server that is known, and the code or the name of the failure. */
+const OTHERS: readonly [error: unknown, shown: string][] = [
+  [new Error('Connection is closed.'), 'Error'],
+  [new RangeError('HUNTER2 is the password'), 'RangeError'],
+  [new Error(''), 'Error'],
+  [Object.assign(new Error('hunter2'), { code: 'hunter2' }), 'Error'],
+  [
+    Object.assign(new Error('no'), { name: 'ReplyError', command: { args: ['hunter2'] } }),
+    'ReplyError',
+  ],
+  [Object.assign(new Error('down'), { code: 'ECONNRESET', command: ['hunter2'] }), 'ECONNRESET'],
+  ['NOAUTH', 'Error'],
+  [undefined, 'Error'],
 ]
 
 test('a refusal of a server becomes its code, without its words', () => {
@@ -17,8 +26,15 @@ test('a refusal of a server becomes its code, without its words', () => {
   assert.doesNotMatch(failure.message, /hunter2/)
 })
 
-for (const other of OTHERS) {
-  test(`no refusal of a server: ${other}`, () => {
-    assert.equal(redisFailure(other), other)
+for (const [error, shown] of OTHERS) {
+  test(`${inspect(error).split('\n', 1)} becomes ${shown}, without words and arguments`, () => {
+    const failure = redisFailure(error)
+    assert.equal(errorCode(failure), shown)
+    assert.doesNotMatch(inspect(failure), /hunter2/i)
   })
 }
+
+test('an answer that cannot be read stays what it is', () => {
+  const unusable = new Unusable('no id of a stream')
+  assert.equal(redisFailure(unusable), unusable)
+})

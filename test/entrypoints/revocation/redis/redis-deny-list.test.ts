@@ -360,6 +360,77 @@ test('a sweep is short, comes once a minute, and goes on behind what lasts', asy
   assert.deepEqual(stream.deleted, ['1501-0', '1-0'])
 })
 
+test('where all of a page has ended, the next sweep comes in a second', async (t) => {
+  const { stream, source, pass } = stopped(t)
+  for (let i = 1; i <= 2500; i++) stream.put(i, textOf(`${i}`, START - 2 * DAY))
+  const deleted: number[] = []
+  for (const _ of [1, 2, 3, 4]) {
+    await source.append({ jti: 'b', until: new Date(START + HOUR) })
+    await settled()
+    deleted.push(stream.deleted.length)
+    await pass(SECOND)
+  }
+  assert.deepEqual(deleted, [1000, 2000, 2500, 2500])
+})
+
+test('an entry that the server lost before it was read is noticed, and added once more', async (t) => {
+  stopClocks(t)
+  const { stream, source, cursor } = await readOne()
+  const notices: unknown[] = []
+  let at: typeof cursor | null = cursor
+  const read = async () => {
+    const read = await allPages(source, at)
+    at = read.cursor
+    notices.push(...read.notices)
+    await settled()
+    return namesOf(read.pages)
+  }
+  await source.append({ jti: 'b', until: new Date(START + HOUR) })
+  const lost = stream.items.splice(1)
+  assert.deepEqual([await read(), notices], [[], []], 'a replica may be behind once')
+  assert.deepEqual([await read(), notices], [[], ['the deny list lost entries in its stream']])
+  assert.deepEqual(stream.items.at(-1)?.text, lost[0]?.text)
+  assert.deepEqual(await read(), ['b'])
+  for (const _ of [1, 2, 3]) assert.deepEqual(await read(), [])
+  assert.equal(notices.length, 1)
+})
+
+test('all entries that were not read yet are added once more after FLUSHALL', async (t) => {
+  const { pass } = stopClocks(t)
+  const { stream, source, cursor } = await readOne()
+  for (const jti of ['b', 'c']) {
+    await source.append({ jti, until: new Date(START + HOUR) })
+    await pass(SECOND)
+  }
+  stream.items = []
+  let at: typeof cursor | null = cursor
+  for (const _ of [1, 2, 3]) at = (await allPages(source, at)).cursor
+  assert.deepEqual(
+    stream.items.map(({ text }) => JSON.parse(text ?? '').jti),
+    ['b', 'c'],
+  )
+})
+
+test('an entry that was read before the server had answered is not lost', async (t) => {
+  stopClocks(t)
+  const { stream, source, cursor } = await readOne()
+  const add = stream.add.bind(stream)
+  const read: string[] = []
+  let at: typeof cursor | null = cursor
+  stream.add = async (text) => {
+    const id = await add(text)
+    const { pages, cursor: next } = await allPages(source, at)
+    read.push(...namesOf(pages).map(String))
+    at = next
+    return id
+  }
+  await source.append({ jti: 'b', until: new Date(START + HOUR) })
+  stream.items.splice(1)
+  const { notices } = await allPages(source, at)
+  assert.deepEqual([read, notices.length], [['b'], 1], 'it is the last one that was read')
+  assert.equal(stream.items.length, 1)
+})
+
 test('an entry is kept even where ended ones cannot be deleted', async (t) => {
   stopClocks(t)
   const stream = new MemoryStream()
