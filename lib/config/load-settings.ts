@@ -235,6 +235,7 @@ function fileProblem(error: unknown, text: string): string {
   if (errorCode(error) === 'ENOENT') return 'none'
   if (error instanceof AuthError)
     return `user info that cannot be used: ${showReason(error.reason)}`
+  if (errorCode(error) === 'ERR_ENCODING_INVALID_ENCODED_DATA') return 'text that is not UTF-8'
   if (!(error instanceof SyntaxError)) return 'one that cannot be read'
   const position = / at position (\d+)(?: \(line \d+ column \d+\))?$/.exec(error.message)?.[1]
   if (position === undefined) return 'text that is no JSON'

@@ -1,5 +1,12 @@
 import { Unusable, unexpected } from '../../platform/http/failure.ts'
-import { isObject, isPlain, ownMember, ownProperty } from '../../platform/runtime/own-property.ts'
+import { ignoreRejection } from '../../platform/runtime/maybe-promise.ts'
+import {
+  isObject,
+  isPlain,
+  isPlainMember,
+  ownMember,
+  ownProperty,
+} from '../../platform/runtime/own-property.ts'
 import { isOpaque } from '../jwt/compact-jws.ts'
 
 /**
@@ -22,6 +29,8 @@ export type OpaqueToken = (token: string) => GivenAnswer | Promise<GivenAnswer>
 /** A row of the application's own type has no index signature. */
 type GivenAnswer = OpaqueAnswer | { readonly sub: string }
 
+const WRITTEN = 'an enumerable value that JSON has'
+
 /** An answer as it is kept: a copy of claims, or a JWT. */
 export type Answer = Record<string, unknown> | string | null
 
@@ -39,8 +48,9 @@ export function readAnswer(answer: unknown): Answer {
   }
   if (isObject(answer)) {
     checkPlain('the answer', answer)
-    checkPlain('resources', ownProperty(answer, 'resources'))
-    checkPlain('cnf', ownProperty(answer, 'cnf'))
+    // What it writes may be another object.
+    if (Object.hasOwn(answer, 'toJSON')) throw unexpected('toJSON', 'none', answer['toJSON'])
+    for (const name of ['resources', 'cnf']) checkPlain(name, plainMember(answer, name))
   }
   const copy: unknown = JSON.parse(JSON.stringify(answer) ?? 'null')
   if (!isObject(copy)) throw unexpected('the answer', 'claims, a JWT or null', answer)
@@ -48,13 +58,19 @@ export function readAnswer(answer: unknown): Answer {
   return copy
 }
 
+/** @throws Unusable if it is a getter, or not enumerable: the copy may have another value, or none */
+function plainMember(answer: object, name: string): unknown {
+  const property = Object.getOwnPropertyDescriptor(answer, name)
+  if (property === undefined || isPlainMember(property)) return property?.value
+  throw new Unusable(`${name}: expected ${WRITTEN}, found another one`)
+}
+
 /** @throws Unusable if it is an object that may hide what it holds */
 function checkPlain(what: string, value: unknown): void {
   if (!isObject(value) || isPlain(value)) return
+  ignoreRejection(value)
   throw new Unusable(`${what}: expected a plain object, found another one`)
 }
-
-const WRITTEN = 'an enumerable value that JSON has'
 
 /**
  * Without `cnf`, or without a member of it, a bound token would be a bearer token.
@@ -63,7 +79,7 @@ const WRITTEN = 'an enumerable value that JSON has'
  */
 function checkConfirmation(given: unknown, copy: unknown): void {
   if (given === undefined) return
-  if (copy === undefined) throw unexpected('cnf', 'an object', given)
+  if (copy === undefined) throw unexpected('cnf', WRITTEN, given)
   if (!isObject(given)) return
   for (const name of Reflect.ownKeys(given)) {
     const isKept = typeof name === 'string' && ownMember(copy, name) !== undefined

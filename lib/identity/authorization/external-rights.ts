@@ -72,7 +72,7 @@ export class ExternalRights {
       },
       read: (answer) => (answer === null ? null : readResources(answer)),
       learn: (resources, _key, _before, askedAt) =>
-        new UserRights(resources, { superuserResource, implied }, askedAt),
+        new UserRights(resources, { superuserResource, implied }, lookedAt(askedAt)),
       refuse: (reason) =>
         withoutStack(() => new ERR_AUTH_RESOURCES_UNAVAILABLE(1, `resourcesOf ${reason}`)),
       timeout,
@@ -169,6 +169,15 @@ function issuerIn(key: string): string {
   return issuer ?? ''
 }
 
+/**
+ * A refusal is as old as its question. A function that takes longer than that would be asked
+ * without end: its answers rest from when they came.
+ */
+function lookedAt(askedAt: number): number {
+  const now = clock.now()
+  return now - askedAt < REFUSES_FOR * 1000 ? askedAt : now
+}
+
 function isNew({ lookedAt }: UserRights): boolean {
   return clock.now() - lookedAt < REFUSES_FOR * 1000
 }
@@ -181,7 +190,7 @@ const OWN = 1024
 
 /** The rights of one user, from the application. */
 export class UserRights {
-  /** The time at which they, or newer ones in vain, were asked for: a reading of `clock`. */
+  /** When they were asked for, or newer ones were not to be had: a reading of `clock`. */
   lookedAt: number
   readonly #resources: Resources | undefined
   readonly #rules: RightsRules

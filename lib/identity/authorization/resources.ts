@@ -1,4 +1,5 @@
 import { Unusable, unexpected } from '../../platform/http/failure.ts'
+import { ignoreRejection } from '../../platform/runtime/maybe-promise.ts'
 import { isPlain } from '../../platform/runtime/own-property.ts'
 import { isResources, problemOfResources, type Resources } from '../jwt/user-info.ts'
 
@@ -51,7 +52,10 @@ export function readResources(answer: unknown): Resources {
   )
   // Not by assignment: a tenant may be called `__proto__`.
   const copy: object = Object.fromEntries(lists)
-  if (!isResources(copy)) throw problemOfResources(copy)
+  if (!isResources(copy)) {
+    for (const ids of Object.values(copy)) ignoreRejection(ids)
+    throw problemOfResources(copy)
+  }
   for (const ids of Object.values(copy)) Object.freeze(ids)
   return Object.freeze(copy)
 }

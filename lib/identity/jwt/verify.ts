@@ -184,8 +184,9 @@ function mapped(
   let problem: Unusable | undefined
   try {
     const userInfo: unknown = mapClaims(claims)
-    const rights = isObject(userInfo) ? userInfo['resources'] : undefined
-    for (const each of [userInfo, rights]) reportRejection(each, report)
+    const rights = rightsIn(userInfo)
+    const parts = isObject(rights) ? Object.values(rights) : []
+    for (const each of [userInfo, rights, ...parts]) reportRejection(each, report)
     // `undefined`, and a function, have no text.
     const text: string | undefined = JSON.stringify(userInfo)
     copy = text === undefined ? userInfo : JSON.parse(text)
@@ -200,11 +201,21 @@ function mapped(
   return userInfo
 }
 
+/** Those of a class may be inherited. A property of Object.prototype is none. */
+function rightsIn(userInfo: unknown): unknown {
+  if (!isObject(userInfo)) return undefined
+  return Object.hasOwn(userInfo, 'resources') || !isPlain(userInfo)
+    ? userInfo['resources']
+    : undefined
+}
+
 /** Rights that the copy lacks, such as those of a Map or of a promise, are not none. */
 function problemOfMapped(userInfo: unknown, rights: unknown, copy: unknown): Unusable | undefined {
   if (types.isPromise(userInfo)) return unexpected('the answer', 'an object', userInfo)
-  const isLost = rights !== undefined && ownMember(copy, 'resources') === undefined
-  if (isLost || (isObject(rights) && !isPlain(rights))) {
+  const copied = ownMember(copy, 'resources')
+  const isEmpty = isObject(copied) && Object.keys(copied).length === 0
+  const isLost = copied === undefined || (isEmpty && isObject(rights) && !isPlain(rights))
+  if (rights !== undefined && isLost) {
     return new Unusable('resources: expected a plain object, found another one')
   }
   return problemOf(copy)

@@ -1,3 +1,5 @@
+import { types } from 'node:util'
+
 // Outside: the logger of the application, and the errors that it is given.
 
 type Level = 'error' | 'warn' | 'info' | 'debug'
@@ -31,14 +33,7 @@ export function logLine(
   }
 }
 
-/** The error, or a copy of one that is frozen: serializers mark the errors that they have seen. */
+/** The error, or an object that inherits from one that is frozen: serializers mark what they saw. */
 function extensible(error: unknown): unknown {
-  try {
-    if (!(error instanceof Error) || Object.isExtensible(error)) return error
-    const { message, stack } = error
-    return Object.assign(new Error(message), { ...error, stack })
-  } catch {
-    // Its members cannot be read.
-    return error
-  }
+  return types.isNativeError(error) && !Object.isExtensible(error) ? Object.create(error) : error
 }
