@@ -108,7 +108,26 @@ const WRONG: [name: string, answer: unknown, member: string, outcome?: string][]
     { sub: 'a', cnf: { jkt: 'x', toJSON: () => ({}) } },
     'cnf, jkt: expected an enumerable value that JSON has, found string',
   ],
-  ['opaqueToken', { sub: 'a', cnf: () => 'x' }, 'cnf: expected an object, found function'],
+  [
+    'opaqueToken',
+    { sub: 'a', cnf: () => 'x' },
+    'cnf: expected an enumerable value that JSON has, found function',
+  ],
+  [
+    'opaqueToken',
+    {
+      sub: 'a',
+      get cnf() {
+        return new Map([['jkt', 'x']])
+      },
+    },
+    'cnf: expected an enumerable value that JSON has, found another one',
+  ],
+  [
+    'opaqueToken',
+    { sub: 'a', cnf: { jkt: 'x' }, toJSON: () => ({ sub: 'a' }) },
+    'toJSON: expected none, found function',
+  ],
   ['issuers', 5, 'the answer: expected an object or null, found number'],
   ['issuers', { tenants: '*', audience: 5 }, 'audience: expected'],
   ['issuers', { tenants: [], audience: 'a' }, 'tenants: expected'],
@@ -229,6 +248,52 @@ for (const [name, , expected] of CALLBACKS.slice(0, 6)) {
   })
 }
 
+/** Answers in which an `await` was forgotten. */
+const UNAWAITED: readonly [
+  name: string,
+  where: string,
+  answer: (late: Promise<unknown>) => unknown,
+][] = [
+  ['mapClaims', 'resources', (resources) => ({ sub: 'a', resources })],
+  ['mapClaims', 'a tenant', (ids) => ({ sub: 'a', resources: { 'lazy-raccoon': ids } })],
+  ['resourcesOf', 'a tenant', (ids) => ({ 'lazy-raccoon': ids })],
+  ['opaqueToken', 'resources', (resources) => ({ sub: 'a', resources })],
+  ['opaqueToken', 'cnf', (cnf) => ({ sub: 'a', cnf })],
+]
+
+for (const [name, where, answer] of UNAWAITED) {
+  test(`a promise at ${where} in an answer of ${name} that rejects does not end the process`, async (t) => {
+    const rejected = t.mock.fn()
+    process.on('unhandledRejection', rejected)
+    t.after(() => process.off('unhandledRejection', rejected))
+    const { ask } = await start(t, name, () => answer(Promise.reject(new Error(SECRET))))
+    assert.equal(outcome(await ask()), callbackOf(name)[2])
+    for (let turn = 0; turn < 3; turn++) await new Promise(setImmediate)
+    assert.equal(rejected.mock.callCount(), 0)
+  })
+}
+
+class Rights {
+  readonly 'lazy-raccoon' = []
+}
+
+class Row {
+  readonly sub = 'a'
+  get resources() {
+    return new Map()
+  }
+  toJSON() {
+    return { sub: 'a', resources: new Rights() }
+  }
+}
+
+for (const mapped of [{ sub: 'a', resources: new Rights() }, new Row()]) {
+  test(`rights of mapClaims that a copy has whole count, whatever their class: ${inspect(mapped)}`, async (t) => {
+    const { ask } = await start(t, 'mapClaims', () => mapped)
+    assert.equal(outcome(await ask()), '200')
+  })
+}
+
 test('what the functions behind a deny list throw is logged', async (t) => {
   const log = logLines()
   const isRevoked = denyList({
@@ -247,14 +312,16 @@ test('what the functions behind a deny list throw is logged', async (t) => {
 })
 
 test('an error that is frozen is logged as a copy', async (t) => {
-  const error = Object.freeze(Object.assign(new RangeError(SECRET), { code: '42P01' }))
+  const cause = new Error('the reason')
+  const error = Object.assign(new RangeError(SECRET, { cause }), { code: '42P01' })
+  Object.freeze(error)
   const { ask, log } = await start(t, 'tenants', () => {
     throw error
   })
   assert.equal(outcome(await ask()), '503 ERR_AUTH_TENANTS_UNAVAILABLE')
   const [line] = log.lines('tenant auth: tenants failed (42P01)')
-  const { message, stack, code } = Object(line?.['err'])
-  assert.deepEqual([message, stack, code], [SECRET, error.stack, '42P01'])
+  const { type, message, code } = Object(line?.['err'])
+  assert.deepEqual([type, message, code], ['RangeError', `${SECRET}: the reason`, '42P01'])
 })
 
 test('an error whose members cannot be read is logged without it', async (t) => {

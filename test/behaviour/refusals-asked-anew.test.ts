@@ -100,19 +100,39 @@ for (const [what, options] of OLD_ANSWERS) {
   })
 }
 
-test('a refusal is as old as its question, however slowly the answer came', async (t) => {
-  let answer: object = {}
-  const slowly = async () => {
-    const read = answer
+/** A function that answers after some time, by what it read at first. */
+function slowly(t: TestContext, seconds: number) {
+  const database = { rights: {} }
+  const answer = async () => {
+    const { rights } = database
     await new Promise(setImmediate)
-    t.mock.timers.tick(3000)
-    return read
+    t.mock.timers.tick(seconds * 1000)
+    return rights
   }
-  const { get, pass } = await start(t, slowly)
+  return { database, answer }
+}
+
+test('a refusal is as old as its question', async (t) => {
+  const { database, answer } = slowly(t, 1.5)
+  const { get, pass } = await start(t, answer)
   assert.equal(outcome(await get('/t/acme')), FORBIDDEN)
-  answer = { acme: [] }
-  pass(1)
+  database.rights = { acme: [] }
+  pass(0.499)
+  assert.equal(outcome(await get('/t/acme')), FORBIDDEN)
+  pass(0.001)
   assert.equal(outcome(await get('/t/acme')), '200')
+})
+
+test('an answer that takes two seconds is not asked for anew before it is two seconds old', async (t) => {
+  const { answer } = slowly(t, 2)
+  const { get, pass, asked } = await start(t, answer)
+  assert.equal(outcome(await get('/t/acme')), FORBIDDEN)
+  pass(1.999)
+  assert.equal(outcome(await get('/t/acme')), FORBIDDEN)
+  assert.equal(asked(), 1)
+  pass(0.001)
+  assert.equal(outcome(await get('/t/acme')), FORBIDDEN)
+  assert.equal(asked(), 1)
 })
 
 test('a tenant without the right is asked for once, and refused by the last answer', async (t) => {

@@ -621,7 +621,7 @@ test('a byte order mark before the user is skipped, as in an INI file', () => {
 
 test('a file that is not UTF-8 is no user', () => {
   const path = folder.write(Buffer.from('{ "sub": "caf\xe9" }', 'latin1'))
-  const found = 'found one that cannot be read'
+  const found = 'found text that is not UTF-8'
   assert.throws(() => loadOfMockUserFile(path, true), configError('devUserInfoPath: ', found, path))
 })
 
