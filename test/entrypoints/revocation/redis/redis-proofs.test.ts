@@ -91,7 +91,10 @@ it('a client that throws at once is a rejection, too', async () => {
       throw new TypeError('closed')
     },
   }
-  await assert.rejects(redisProofs({ client })('k', END), { name: 'TypeError', message: 'the client failed' })
+  await assert.rejects(redisProofs({ client })('k', END), {
+    name: 'TypeError',
+    message: 'the client failed',
+  })
 })
 
 it('a client that is offline queues 10 000 commands at most', async () => {
