@@ -126,7 +126,7 @@ const WRONG: [name: string, answer: unknown, member: string, outcome?: string][]
   [
     'opaqueToken',
     { sub: 'a', cnf: { jkt: 'x' }, toJSON: () => ({ sub: 'a' }) },
-    'toJSON: expected none, found function',
+    'toJSON: expected no function, found function',
   ],
   ['issuers', 5, 'the answer: expected an object or null, found number'],
   ['issuers', { tenants: '*', audience: 5 }, 'audience: expected'],

@@ -49,7 +49,8 @@ export function readAnswer(answer: unknown): Answer {
   if (isObject(answer)) {
     checkPlain('the answer', answer)
     // What it writes may be another object.
-    if (Object.hasOwn(answer, 'toJSON')) throw unexpected('toJSON', 'none', answer['toJSON'])
+    const toJSON = plainMember(answer, 'toJSON')
+    if (typeof toJSON === 'function') throw unexpected('toJSON', 'no function', toJSON)
     for (const name of ['resources', 'cnf']) checkPlain(name, plainMember(answer, name))
   }
   const copy: unknown = JSON.parse(JSON.stringify(answer) ?? 'null')

@@ -137,5 +137,14 @@ export function redisFailure(error: unknown): Error {
   if (typeof code === 'string' && /^E[A-Z]+$/.test(code)) {
     return Object.assign(new Error(String(message)), { code })
   }
-  return Object.assign(new Error('the client failed'), { name: String(name) })
+  const words = LOST_CONNECTION.has(message) ? message : 'the client failed'
+  return Object.assign(new Error(words), { name: String(name) })
 }
+
+/** What the clients say of a connection that is lost. */
+const LOST_CONNECTION: ReadonlySet<unknown> = new Set([
+  'Connection is closed.',
+  'Command timed out',
+  'Socket closed unexpectedly',
+  'The client is closed',
+])

@@ -97,17 +97,13 @@ export function streamSource(stream: RedisStream) {
     if (ended.length > 0) await stream.delete(ended)
   }
 
-  async function append(text: string): Promise<void> {
-    const id = await add(() => stream.add(text))
-    if (isAfter(id, last.id)) own.note({ id, text })
-    // The entry is stored. Without the right to delete, somebody else has to.
-    ignoreRejection(sweep(Number.parseInt(id, 10)))
-  }
-
-  /** Adds what this process added, and the server has lost, once more. */
+  /**
+   * Adds what this process added, and the server has lost, once more, and not again: a replica that
+   * is cut off would have it added for ever.
+   */
   function mend(items: readonly StreamItem[], isEnd: boolean): string | undefined {
     const lost = own.missedIn(items, isEnd)
-    for (const text of lost) ignoreRejection(append(text))
+    for (const text of lost) ignoreRejection(add(() => stream.add(text)))
     return lost.length > 0 ? LOST : undefined
   }
 
@@ -140,7 +136,13 @@ export function streamSource(stream: RedisStream) {
         notice: mend(items, !hasMore),
       }
     },
-    append: (entry: KeptEntry) => append(JSON.stringify(entry)),
+    async append(entry: KeptEntry): Promise<void> {
+      const text = JSON.stringify(entry)
+      const id = await add(() => stream.add(text))
+      if (isAfter(id, last.id)) own.note(id, text)
+      // The entry is stored. Without the right to delete, somebody else has to.
+      ignoreRejection(sweep(Number.parseInt(id, 10)))
+    },
   } satisfies DenyListSource<StreamItem>
 }
 
@@ -153,7 +155,7 @@ const LOST = 'the deny list lost entries in its stream'
 class UnreadItems {
   readonly #texts = new Map<string, { readonly text: string; missed: number }>()
 
-  note({ id, text }: { readonly id: string; readonly text: string }): void {
+  note(id: string, text: string): void {
     // A process that reads nothing does not fill its memory.
     if (this.#texts.size >= PAGE) this.#texts.clear()
     this.#texts.set(id, { text, missed: 0 })

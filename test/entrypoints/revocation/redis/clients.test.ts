@@ -34,6 +34,11 @@ for (const [error, shown] of OTHERS) {
   })
 }
 
+test('what a client says of a connection that is lost stays what it is', () => {
+  assert.equal(redisFailure(new Error('Connection is closed.')).message, 'Connection is closed.')
+  assert.equal(redisFailure(new Error('Connection of bob')).message, 'the client failed')
+})
+
 test('an answer that cannot be read stays what it is', () => {
   const unusable = new Unusable('no id of a stream')
   assert.equal(redisFailure(unusable), unusable)
