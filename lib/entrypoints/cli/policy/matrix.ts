@@ -26,7 +26,10 @@ export function policyMatrix(applications: readonly MatrixApplication[]): Policy
   }
 }
 
-/** JSON with a line for each route, so that a reviewer sees the changes. */
+/**
+ * JSON with a line for each route, so that a reviewer sees the changes. In JSON only strings have
+ * invisible characters, and a string may have them by their number.
+ */
 export function matrixJson({ applications }: PolicyMatrix): string {
   const texts = applications.map(({ routes, implies }) => {
     const lines = routes.map((route) => `        ${routeJson(route)}`)
@@ -37,8 +40,8 @@ export function matrixJson({ applications }: PolicyMatrix): string {
 
 function impliesJson(implies: Implies | undefined): string {
   if (implies === undefined) return ''
-  const lines = orderedImplies(implies).map(
-    ([id, ids]) => `        ${JSON.stringify(id)}: ${JSON.stringify(ids)}`,
+  const lines = orderedImplies(implies).map(([id, ids]) =>
+    visible(`        ${JSON.stringify(id)}: ${JSON.stringify(ids)}`),
   )
   return `,\n      "implies": {\n${lines.join(',\n')}\n      }`
 }
@@ -55,7 +58,6 @@ function routeJson({ stepUp, ...route }: ConstrainedRoute): string {
   const ordered = stepUp && { acr: stepUp.acr, maxAge: stepUp.maxAge }
   const members = new Map(Object.entries({ ...route, stepUp: ordered }))
   const line = Object.keys(Route.properties).map((name) => [name, members.get(name)])
-  // In JSON only strings have invisible characters, and a string may have them by their number.
   return visible(JSON.stringify(Object.fromEntries(line)))
 }
 

@@ -95,8 +95,11 @@ test('characters that nobody sees are written by their number, and read as they 
   const odd = listed('/a\u202eb\u200b\u00a0\n\u{e0041}', {
     constraints: { 'a\u2066': 'b\u2028\n' },
   })
-  const matrix = matrixOf([[odd]])
+  const { applications } = matrixOf([[odd]])
+  const implies = { 'a:b\u202e': ['c:d\u200b'] }
+  const matrix = { applications: applications.map((each) => ({ ...each, implies })) }
   const text = matrixJson(matrix)
+  assert.match(text, /"a:b\\u202e": \["c:d\\u200b"\]/)
   assert.match(
     text,
     /"\/a\\u202eb\\u200b\\u00a0\\n\\udb40\\udc41","constraints":\{"a\\u2066":"b\\u2028\\n"\}/,
