@@ -311,7 +311,7 @@ test('what the functions behind a deny list throw is logged', async (t) => {
   }
 })
 
-test('an error that is frozen is logged as a copy', async (t) => {
+test('an error that is frozen is in the log with its type, its code and its cause', async (t) => {
   const cause = new Error('the reason')
   const error = Object.assign(new RangeError(SECRET, { cause }), { code: '42P01' })
   Object.freeze(error)

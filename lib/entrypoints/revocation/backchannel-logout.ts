@@ -145,6 +145,7 @@ async function receive(
 /** The fields whose name may be `logout_token`, in whatever spelling. */
 const MAY_BE_TOKENS = /(?<=^|&)(?:l|%6c)[^&]{11,}/gi
 
+/** Most of them that are decoded. More than one token is refused in any case. */
 const MOST_FIELDS = 50
 
 /**
