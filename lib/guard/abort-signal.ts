@@ -13,7 +13,12 @@ import { tokenRefusal } from '../identity/jwt/token-refusal.ts'
 import { clock } from '../platform/runtime/clock.ts'
 import { Alarm } from '../platform/runtime/timer.ts'
 import { runInContext } from './async-context.ts'
-import { type AuthContext, admittedContextOf, authContextOf, type Deciding } from './context.ts'
+import {
+  type AuthContext,
+  admittedContextOf,
+  authContextOf,
+  type DecisionState,
+} from './context.ts'
 import { servesSuspended, suspendedRefusal } from './decide.ts'
 
 const signals = new WeakMap<AuthContext, AbortSignal>()
@@ -38,11 +43,14 @@ export function signalOf<
 >(request: FastifyRequest<RouteGeneric, RawServer, RawRequest>): AbortSignal
 export function signalOf(request: FastifyRequest): AbortSignal {
   const context = admittedContextOf(request)
-  return heardSignal(signalFor(request, context), context)
+  return withLateListeners(signalFor(request, context), context)
 }
 
 /** A signal whose listeners are called even if it is aborted already. */
-export function heardSignal(signal: AbortSignal, context: Deciding | undefined): AbortSignal {
+export function withLateListeners(
+  signal: AbortSignal,
+  context: DecisionState | undefined,
+): AbortSignal {
   if (!signal.aborted) return signal
   // Listeners of a signal that is aborted already, as after a slow hook, would never be called.
   // Earlier listeners have another signal.
@@ -80,9 +88,9 @@ export class AdmissionSignal {
   /** Milliseconds since the epoch. */
   readonly #endsAt: number
   readonly #unwatch: (() => void)[] = []
-  readonly #context: Deciding
+  readonly #context: DecisionState
 
-  constructor(context: Deciding) {
+  constructor(context: DecisionState) {
     const { verified, rules } = context
     this.#context = context
     this.#endsAt = endOf(context)
@@ -144,7 +152,7 @@ export class AdmissionSignal {
  * Milliseconds since the epoch. The tolerance is for the clock that `exp` was read from: the age of
  * an answer is measured here.
  */
-function endOf({ membership, verified, rules }: Deciding): number {
+function endOf({ membership, verified, rules }: DecisionState): number {
   const tolerance = verified?.lifetime.exp === undefined ? 0 : rules.clockTolerance
   return (membership?.principal.expiresAt.getTime() ?? 0) + tolerance * 1000
 }

@@ -2,7 +2,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { runWithAuthorization } from '../identity/authorization/current-authorization.ts'
 import { contextKey, contextOf, type RequestContext, rootScope } from '../routes/fastify-scope.ts'
 import { aliasHandler } from '../routes/route-capture.ts'
-import { admittedContextOf, type Deciding, type DecisionRules } from './context.ts'
+import { admittedContextOf, type DecisionRules, type DecisionState } from './context.ts'
 
 /**
  * Goes on with a request under its own authorization. It goes on under none if it was not admitted,
@@ -12,7 +12,7 @@ export function enterContext(request: FastifyRequest, done: () => void): void {
   runInContext(admittedContextOf(request), done)
 }
 
-export function runInContext<T>(context: Deciding | undefined, run: () => T): T {
+export function runInContext<T>(context: DecisionState | undefined, run: () => T): T {
   const membership = context?.rules.asyncContext ? context.membership : null
   return runWithAuthorization(membership?.authorization ?? null, run)
 }

@@ -135,7 +135,9 @@ const MOST_NAMED = 10
  * A route that declares a tenant is refused for a mistaken segment. One warning lists the others.
  */
 function reportMistaken(routes: readonly Route[], rules: AuditRules, warn: Warn): void {
-  const suspects = routes.filter(({ policy }) => policy?.noauth === false && policy.isMistaken)
+  const suspects = routes.filter(
+    ({ policy }) => policy?.noauth === false && policy.hasSuspectParameter,
+  )
   warn(
     `these paths have a parameter that looks like the tenant segment, which is :${rules.tenantParameter}; rename it, or set tenantParameter`,
     suspects.map(({ methods, url }) => `${methods.join(', ')} ${url}`),
@@ -162,8 +164,8 @@ function reportUndeclared(routes: readonly Route[], { undeclared }: AuditRules, 
 }
 
 function isUndeclared(route: Route): boolean {
-  const { noauth, requirement, checks, guests, isRequireless } = route.declared
-  const isSaid = noauth || requirement !== null || checks !== null || guests || isRequireless
+  const { noauth, requirement, checks, guests, declaresNoRequire } = route.declared
+  const isSaid = noauth || requirement !== null || checks !== null || guests || declaresNoRequire
   return !isSaid && namesOf(route).length > 0
 }
 
@@ -172,7 +174,8 @@ function reportTenantless(routes: readonly Route[], rules: AuditRules, warn: War
   const { resolveTenant, tenantDefault, multitenancy, devMode } = rules
   if (resolveTenant === undefined || tenantDefault || !(multitenancy || devMode)) return
   const open = routes.filter(
-    ({ policy, declared }) => policy?.tenant === null && !policy.noauth && !declared.isTenantless,
+    ({ policy, declared }) =>
+      policy?.tenant === null && !policy.noauth && !declared.declaresNoTenant,
   )
   warn(
     'resolveTenant is given, and these guarded routes look at no tenant; set tenantDefault: true, or declare tenant (false: it is meant)',

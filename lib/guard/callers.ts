@@ -13,13 +13,13 @@ import { PendingRequests } from '../platform/callbacks/pending-requests.ts'
 import { withoutStack } from '../platform/runtime/error.ts'
 import { isPlainObject, knownMembers } from '../platform/runtime/own-property.ts'
 import { readRequirement } from '../routes/declaration.ts'
-import { AdmissionSignal, heardSignal } from './abort-signal.ts'
-import type { CallRules, Deciding } from './context.ts'
-import { beginAnew, type Decision, decideIn, isWithdrawn } from './decide.ts'
+import { AdmissionSignal, withLateListeners } from './abort-signal.ts'
+import type { CallRules, DecisionState } from './context.ts'
+import { type Decision, decideIn, isWithdrawn, resetUser } from './decide.ts'
 import { recordCall } from './decision-events.ts'
 import { asRefusal, endRefusal, notAdmitted } from './guard.ts'
 
-/** Who calls without a request, and for what. */
+/** The caller without a request, and what it asks for. */
 export interface Credentials {
   /** The token alone, without a scheme. Empty: 401 ERR_AUTH_TOKEN_MISSING. */
   readonly token: string
@@ -94,7 +94,7 @@ export class Callers {
     let signal: AbortSignal | undefined
     const watch = () => {
       signal ??= this.#watch(call, token, authorization)
-      return heardSignal(signal, call)
+      return withLateListeners(signal, call)
     }
     return Object.freeze({
       authorization,
@@ -123,7 +123,7 @@ export class Callers {
   }
 
   async #decide(call: Call, token: string, wanted: unknown): Promise<Decision> {
-    beginAnew(call)
+    resetUser(call)
     const found = await this.#authenticator.authenticateToken(token, this.#waits, call)
     if (found instanceof AuthError) return found
     call.principal = found
@@ -154,9 +154,9 @@ export class Callers {
   }
 }
 
-class Call implements Deciding {
+class Call implements DecisionState {
   readonly request = null
-  readonly policy: Deciding['policy']
+  readonly policy: DecisionState['policy']
   readonly rules: CallRules
   readonly mustBeBound: boolean
   readonly possession = null
@@ -177,7 +177,7 @@ class Call implements Deciding {
   }
 }
 
-/** What one caller sets as `onabort` must not take the place of what another one has set. */
+/** The `onabort` of one caller must not take the place of another one's. */
 function keepListeners(signal: AbortSignal): void {
   const add = (listener: unknown) => {
     if (typeof listener !== 'function') return
@@ -196,7 +196,7 @@ function admit(call: Call, decision: Decision): AuthError | null {
   return null
 }
 
-/** Why what was decided counts no more; undefined: it does. */
+/** The refusal by which a decision counts no more; undefined: it still does. */
 function changedRefusal(call: Call): AuthError | undefined {
   return isWithdrawn(call) ? changedIssuerRefusal() : endRefusal(call)
 }

@@ -1,7 +1,7 @@
 import type { FastifyBaseLogger, FastifyReply, FastifyRequest } from 'fastify'
 import type { LogBinding } from '../config/options.ts'
 import type { AuthError } from '../errors.ts'
-import type { Authenticator, Finding } from '../identity/authentication/authenticator.ts'
+import type { Authenticator, AuthTrace } from '../identity/authentication/authenticator.ts'
 import type { Denies, WatchRevocation } from '../identity/authentication/revocation-check.ts'
 import type { Verified } from '../identity/authentication/verified-tokens.ts'
 import type { Authorization } from '../identity/authorization/authorization.ts'
@@ -40,8 +40,8 @@ export interface DecisionRules extends CallRules {
   readonly logBindings?: readonly LogBinding[] | undefined
 }
 
-/** The state of a decision, with or without a request: a caller has none. */
-export interface Deciding extends Finding {
+/** The state of a decision. `request` is null for a caller that is no request. */
+export interface DecisionState extends AuthTrace {
   readonly request: FastifyRequest | null
   readonly policy: Pick<Policy, 'guests' | 'suspended' | 'requirement' | 'stepUp' | 'checks'>
   readonly rules: CallRules
@@ -54,20 +54,20 @@ export interface Deciding extends Finding {
 }
 
 /**
- * A guarded request and its decision. Each finding is noted at once, so that a refusal can name its
- * user and its tenant.
+ * A guarded request and its decision. Each step writes its result here at once, so that a refusal
+ * can name its user and its tenant.
  */
-export class AuthContext implements Deciding {
+export class AuthContext implements DecisionState {
   readonly request: FastifyRequest
   readonly reply: FastifyReply
   readonly policy: Policy
   readonly rules: DecisionRules
-  /** The decision that this one replaces. */
-  readonly before: AuthContext | null
+  /** The decision that this one replaces, which the last gate makes again; null: none. */
+  readonly previous: AuthContext | null
   token: string | null = null
   cached: boolean | null = null
   verified: Verified | null = null
-  possession: Finding['possession'] = null
+  possession: AuthTrace['possession'] = null
   principal: Principal | null = null
   tenant: string | null = null
   /** The ids that the request requires, if its route chooses them by the request. */
@@ -89,19 +89,19 @@ export class AuthContext implements Deciding {
     { request, reply }: { readonly request: FastifyRequest; readonly reply: FastifyReply },
     policy: Policy,
     rules: DecisionRules,
-    before: AuthContext | null,
+    previous: AuthContext | null,
   ) {
     this.request = request
     this.reply = reply
     this.policy = policy
     this.rules = rules
-    this.before = before
-    if (before === null) return
+    this.previous = previous
+    if (previous === null) return
     // A proof counts once, and so may what `tokenFrom` gave: the last gate asks for neither again,
     // nor for what the request requires.
-    this.possession = before.possession
-    this.token = before.token
-    this.required = before.required
+    this.possession = previous.possession
+    this.token = previous.token
+    this.required = previous.required
   }
 
   get mustBeBound(): boolean {

@@ -15,13 +15,13 @@ import {
 } from '../identity/authorization/requirement.ts'
 import type { AddressedTenants } from '../identity/jwt/addressed-tenants.ts'
 import { AnyTenant, type TenantState } from '../identity/tenants/known-tenants.ts'
-import { askForTenant, type RequestUser } from '../identity/tenants/resolve-tenant.ts'
-import { isTenantName, readNoTenant, readTenant } from '../identity/tenants/tenant-name.ts'
+import { callResolveTenant, type RequestUser } from '../identity/tenants/resolve-tenant.ts'
+import { isTenantName, readTenant, tenantMissing } from '../identity/tenants/tenant-name.ts'
 import { withoutStack } from '../platform/runtime/error.ts'
 import { logLine } from '../platform/runtime/log-line.ts'
 import { after, type MaybePromise } from '../platform/runtime/maybe-promise.ts'
 import { NEVER_MET } from '../routes/declaration.ts'
-import { type AuthContext, type Deciding, isAdmitted } from './context.ts'
+import { type AuthContext, type DecisionState, isAdmitted } from './context.ts'
 
 /** A request without a user. Only an open route, and one with `guests`, admits it. */
 export const GUEST = Symbol('guest')
@@ -61,18 +61,18 @@ export function decide(context: AuthContext, turns = MOST_TURNS): MaybePromise<D
     if (!isWithdrawn(context)) return decided
     // While it waited, its issuer got other tenants or keys. The old ones count no more.
     if (turns === 0) return changedIssuerRefusal()
-    beginAnew(context)
+    resetUser(context)
     return decide(context, turns - 1)
   })
 }
 
 /** True: the issuer of the request's token, its rules or its keys have been replaced. */
-export function isWithdrawn({ verified }: Deciding): boolean {
+export function isWithdrawn({ verified }: DecisionState): boolean {
   return verified?.validity.isWithdrawn === true
 }
 
 /** Forgets the user. The keys that its sender has proved to hold stay proved. */
-export function beginAnew(context: Deciding): void {
+export function resetUser(context: DecisionState): void {
   context.verified = null
   context.principal = null
   context.isRenewed = false
@@ -87,7 +87,7 @@ function decideFor(
   const principal = isGuest ? null : user
   if (principal instanceof AuthError) return principal
   context.principal = principal
-  const tenant = namedTenant(context) // 400, 503
+  const tenant = tenantOf(context) // 400, 503
   if (tenant instanceof Promise) return tenant.then((name) => decideIn(name, context))
   return decideIn(tenant, context)
 }
@@ -95,7 +95,7 @@ function decideFor(
 /** The decision on the principal of the context; without one it is a guest. */
 export function decideIn(
   tenant: string | null | AuthError,
-  context: Deciding,
+  context: DecisionState,
 ): MaybePromise<Decision> {
   if (tenant instanceof AuthError) return tenant
   context.tenant = tenant
@@ -107,7 +107,7 @@ export function decideIn(
     // Before the tenant's existence, so that users cannot probe which tenants exist.
     const membership = principal.find(tenant)
     if (membership === undefined) {
-      return decideByNewerRights(context, () => decideOnForeigner(principal, context)) // 403
+      return decideByNewerRights(context, () => decideForNonMember(principal, context)) // 403
     }
     member = membership
   }
@@ -121,7 +121,7 @@ export function decideIn(
 function decideInState(
   state: TenantState,
   member: Membership | typeof GUEST,
-  context: Deciding,
+  context: DecisionState,
 ): MaybePromise<Decision> {
   if (state === false) return unknownTenantRefusal() // 404
   const membership = state === 'suspended' ? memberOfSuspended(member, context) : member // 403, 404
@@ -147,7 +147,7 @@ function decideInState(
  * decision. If there are no newer ones, the refusal stands.
  */
 function decideByNewerRights(
-  context: Deciding,
+  context: DecisionState,
   refusal: () => MaybePromise<Decision>,
 ): MaybePromise<Decision> {
   const { principal, verified, rules } = context
@@ -163,7 +163,7 @@ function decideByNewerRights(
 }
 
 /** A token for the address of another tenant is none here, not even that of a superuser. */
-function addressRefusal(addressed: AddressedTenants, context: Deciding): AuthError {
+function addressRefusal(addressed: AddressedTenants, context: DecisionState): AuthError {
   context.principal = null
   context.verified = null
   return addressed.refusal(context.tenant)
@@ -172,7 +172,7 @@ function addressRefusal(addressed: AddressedTenants, context: Deciding): AuthErr
 const COUNTS_AS_GUEST = 'tenant auth: a user counts as a guest'
 
 /** On a route for guests, a user who may not act for the tenant is a guest. */
-function decideOnForeigner(principal: Principal, context: Deciding): MaybePromise<Decision> {
+function decideForNonMember(principal: Principal, context: DecisionState): MaybePromise<Decision> {
   const { request, policy, tenant } = context
   const refusal = withoutStack(() => principal.tenantRefusal())
   if (!policy.guests) return refusal
@@ -184,7 +184,7 @@ function decideOnForeigner(principal: Principal, context: Deciding): MaybePromis
 }
 
 /** The member of a suspended tenant, or its refusal. To a guest the tenant seems not to exist. */
-function memberOfSuspended(member: Membership | typeof GUEST, context: Deciding): Decision {
+function memberOfSuspended(member: Membership | typeof GUEST, context: DecisionState): Decision {
   const isServed = servesSuspended(context)
   if (member === GUEST) return isServed ? GUEST : unknownTenantRefusal()
   const { principal, tenant } = member
@@ -197,7 +197,7 @@ function unknownTenantRefusal(): AuthError {
 }
 
 /** A suspended tenant is served to its members, and to guests. */
-export function servesSuspended({ request, policy, rules }: Deciding): boolean {
+export function servesSuspended({ request, policy, rules }: DecisionState): boolean {
   if (policy.suspended) return true
   // Nobody knows whether a caller without a request only reads.
   if (request === null) return false
@@ -226,7 +226,7 @@ function resourceRefusal(
 }
 
 /** Undefined: the login is what the route wants. Judged each time, of superusers too. */
-export function loginRefusal(stepUp: StepUp, { principal }: Deciding): AuthError | undefined {
+export function loginRefusal(stepUp: StepUp, { principal }: DecisionState): AuthError | undefined {
   return withoutStack(() =>
     principal === null
       ? new ERR_AUTH_TOKEN_MISSING('a guest has no login')
@@ -237,7 +237,7 @@ export function loginRefusal(stepUp: StepUp, { principal }: Deciding): AuthError
 const BY_FAILED = 'tenant auth: require.by failed; the request is refused'
 
 /** Undefined if the route's function cannot say what the request requires: nobody meets that. */
-function chosenBy(required: RequirementByRequest, context: Deciding): Requirement | undefined {
+function chosenBy(required: RequirementByRequest, context: DecisionState): Requirement | undefined {
   const { request } = context
   if (request === null) return undefined
   try {
@@ -250,20 +250,20 @@ function chosenBy(required: RequirementByRequest, context: Deciding): Requiremen
   }
 }
 
-function namedTenant(context: AuthContext): MaybePromise<string | null | AuthError> {
-  const { before, request, policy, rules } = context
+function tenantOf(context: AuthContext): MaybePromise<string | null | AuthError> {
+  const { previous, request, policy, rules } = context
   // Decided anew at the last gate: what names the tenant may have been changed by the validation.
-  if (before !== null && isAdmitted(before)) return before.tenant
-  const inUrl = tenantInUrl(context)
+  if (previous !== null && isAdmitted(previous)) return previous.tenant
+  const inUrl = urlTenant(context)
   if (inUrl !== undefined) return readTenant(inUrl)
-  if (policy.tenant === 'path') return readNoTenant(false)
+  if (policy.tenant === 'path') return tenantMissing()
   if (policy.tenant === null) return null
   const { resolveTenant } = rules
-  if (resolveTenant === undefined) return readNoTenant(policy.mayBeAbsent)
-  const read = (name: string | null) =>
-    name === null ? readNoTenant(policy.mayBeAbsent) : readTenant(name)
+  const absent = () => (policy.mayBeAbsent ? null : tenantMissing())
+  if (resolveTenant === undefined) return absent()
+  const read = (name: string | null) => (name === null ? absent() : readTenant(name))
   const ask = () => resolveTenant(request, requestUser(context.principal))
-  return after(askForTenant(ask, rules.timeout, rules.waits, rules.reportTenant), read)
+  return after(callResolveTenant(ask, rules.timeout, rules.waits, rules.reportTenant), read)
 }
 
 function requestUser(principal: Principal | null): RequestUser | null {
@@ -273,7 +273,7 @@ function requestUser(principal: Principal | null): RequestUser | null {
 }
 
 /** The value at the tenant's place in the URL. A path with a tenant leaves the query unread. */
-function tenantInUrl({ request, policy, rules }: AuthContext): unknown {
+function urlTenant({ request, policy, rules }: AuthContext): unknown {
   const inPath = property(request.params, rules.tenantParameter)
   if (inPath !== undefined || policy.tenant === 'path' || policy.tenant === null) return inPath
   return rules.resolveTenant === undefined ? property(request.query, rules.tenantQuery) : undefined
@@ -283,7 +283,8 @@ function tenantInUrl({ request, policy, rules }: AuthContext): unknown {
 export function requestedTenant(context: AuthContext): string | null {
   if (context.tenant !== null) return context.tenant
   try {
-    const name = context.before === null ? tenantInUrl(context) : context.before.tenant
+    const { previous } = context
+    const name = previous === null ? urlTenant(context) : previous.tenant
     return isTenantName(name) ? name : null
   } catch {
     // Params and query come from the application's router and parser. Their getters may throw.

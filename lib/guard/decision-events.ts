@@ -5,7 +5,7 @@ import type { AuthError } from '../errors.ts'
 import type { Principal } from '../identity/authorization/principal.ts'
 import type { Actor } from '../identity/jwt/registered-claims.ts'
 import type { Possessed } from '../identity/proofs/possession.ts'
-import type { AuthContext, Deciding } from './context.ts'
+import type { AuthContext, DecisionState } from './context.ts'
 import { requestedTenant } from './decide.ts'
 
 /**
@@ -35,7 +35,7 @@ export interface DecisionEvent {
   readonly required: readonly string[] | null
   /** The names of the route's checks. */
   readonly checks: readonly string[] | null
-  /** Whether the token was known; null: no token counted. */
+  /** True: the token was known. Null: no token counted. */
   readonly cached: boolean | null
   /**
    * How the sender of an admitted request has proved to hold the keys of its token: `dpop` if it
@@ -53,21 +53,21 @@ const decisions = channel('fastify-tenant-auth:decision')
  * that came late.
  */
 export function recordDecision(context: AuthContext): void {
-  const { before, error, rules } = context
+  const { previous, error, rules } = context
   if (rules.logBindings !== undefined) bindLog(context, rules.logBindings)
   context.isRecorded = true
-  if (before?.isRecorded && isSameOutcome(before, context)) return
+  if (previous?.isRecorded && isSameOutcome(previous, context)) return
   rules.counts.count(error)
   if (!decisions.hasSubscribers) return
-  // The first of two looks at the token of one decision says whether it was known.
-  const first = before === null || before.isRecorded ? context : before
+  // `cached` is that of the first look at the token: the gate's own look always finds it.
+  const first = previous === null || previous.isRecorded ? context : previous
   decisions.publish(eventOf(context, requestedTenant(context), first))
 }
 
 /** Two refusals are one outcome, whatever tenant and user they name. */
-function isSameOutcome(before: AuthContext, { error, tenant, principal }: AuthContext): boolean {
-  if (before.error !== null || error !== null) return before.error !== null && error !== null
-  return before.tenant === tenant && namesOf(before.principal) === namesOf(principal)
+function isSameOutcome(previous: AuthContext, { error, tenant, principal }: AuthContext): boolean {
+  if (previous.error !== null || error !== null) return previous.error !== null && error !== null
+  return previous.tenant === tenant && namesOf(previous.principal) === namesOf(principal)
 }
 
 /** Everybody whom an event names. */
@@ -75,7 +75,7 @@ function namesOf(principal: Principal | null): string {
   return JSON.stringify([principal?.issuer, principal?.sub, principal?.tokenSub, principal?.actor])
 }
 
-export function recordCall(call: Deciding): void {
+export function recordCall(call: DecisionState): void {
   call.rules.counts.count(call.error)
   if (decisions.hasSubscribers) decisions.publish(eventOf(call, call.tenant))
 }
@@ -102,7 +102,11 @@ export function publishInternal({ sub, tenant }: Pick<DecisionEvent, 'sub' | 'te
   decisions.publish(Object.freeze(event))
 }
 
-function eventOf(context: Deciding, tenant: string | null, { cached } = context): DecisionEvent {
+function eventOf(
+  context: DecisionState,
+  tenant: string | null,
+  { cached } = context,
+): DecisionEvent {
   const { request, policy, principal, error } = context
   return Object.freeze({
     request,
@@ -155,7 +159,7 @@ export function bindLog(context: AuthContext, names: readonly LogBinding[]): voi
   const bindings = names.map((name) => [name, known[name]]).filter(([, value]) => value !== null)
   try {
     // A log that is bound twice would have each name twice in a line.
-    const plain = context.plainLog ?? context.before?.plainLog ?? request.log
+    const plain = context.plainLog ?? context.previous?.plainLog ?? request.log
     const bound = bindings.length === 0 ? plain : childOf(plain, Object.fromEntries(bindings))
     context.plainLog = plain
     // Fastify logs by both.

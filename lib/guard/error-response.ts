@@ -115,7 +115,7 @@ const UNSEEN_BY_DOCTOR =
 /** Most reasons in one application that have a hint. A handler may give its errors any. */
 const MAX_HINTS = 100
 
-/** Where to look further, once for each reason why a token is refused. */
+/** A hint where to look further, once for each reason why a token is refused. */
 function hintFor(log: Log, error: AuthError, { text, hinted }: Hints): string | undefined {
   if (!(error instanceof ERR_AUTH_TOKEN_INVALID) || isDebugging(log)) return undefined
   const { reason } = error
@@ -205,7 +205,7 @@ const scopes = new WeakMap<readonly string[], string>()
 function scopeOf(required: readonly string[] = []): string {
   const known = scopes.get(required)
   if (known !== undefined) return known
-  // What a handler requires may be anything, and must not break the header.
+  // A handler may require anything, which must not break the header.
   if (!Array.isArray(required)) return ''
   const ids = required.filter(isResourceId)
   const scope = ids.length === 0 ? '' : `, scope="${ids.join(' ')}"`

@@ -25,8 +25,8 @@ import type { Checks } from './checks.ts'
 import {
   AuthContext,
   authContextOf,
-  type Deciding,
   type DecisionRules,
+  type DecisionState,
   isAdmitted,
   setAuthContext,
 } from './context.ts'
@@ -62,17 +62,17 @@ export function addGuard(
   assertUnguarded(app)
   const registry = new RouteRegistry(app, policies, readsDeclared)
 
-  /** @param before the decision at the first hook; null: there was none */
+  /** @param previous the decision at the first hook; null: there was none */
   function guard(
     hook: 'onRequest' | 'preHandler',
     request: FastifyRequest,
     reply: FastifyReply,
     done: HookHandlerDoneFunction,
-    before: AuthContext | null,
+    previous: AuthContext | null,
   ): void {
     if (hasContexts && currentAuthorization() !== null) {
       // A handler has injected the request, or it follows another one on its connection.
-      runWithAuthorization(null, () => guard(hook, request, reply, done, before))
+      runWithAuthorization(null, () => guard(hook, request, reply, done, previous))
       return
     }
     const policy = registry.policyOf(request)
@@ -82,7 +82,7 @@ export function addGuard(
       done()
       return
     }
-    const context = new AuthContext({ request, reply }, policy, rules, before)
+    const context = new AuthContext({ request, reply }, policy, rules, previous)
     let decision: MaybePromise<Decision | typeof UNDECIDED>
     try {
       decision = policy.late && hook === 'onRequest' ? identify(context) : decide(context)
@@ -149,7 +149,7 @@ function conclude(
     else refuse(context, notAdmitted(), done)
     return
   }
-  // No gate comes after this one.
+  // After a wait at the last gate no gate comes any more, and the token may have ended.
   const end = hasWaitedAtGate ? endRefusal(context) : undefined
   if (end !== undefined) {
     refuseEnded(context, end, done)
@@ -213,9 +213,9 @@ function doneIfChecked(
  * wait: by the token's time, by what proved it, by a deny list that is `isRevoked`, and by the age
  * of the login that its route wants. Undefined: it has not.
  *
- * @param countsAge whether an opaque token ends with its answer, to be asked for anew
+ * @param mustBeFresh true: an opaque token ends with its answer, which is older than `opaqueMaxAge`
  */
-export function endRefusal(context: Deciding, countsAge = false): AuthError | undefined {
+export function endRefusal(context: DecisionState, mustBeFresh = false): AuthError | undefined {
   const { verified, principal, policy, rules } = context
   // In dev mode there is no token.
   if (verified === null) return undefined
@@ -223,7 +223,7 @@ export function endRefusal(context: Deciding, countsAge = false): AuthError | un
   const outOfTime = lifetimeRefusal(lifetime, rules.clockTolerance)
   if (outOfTime !== undefined) return outOfTime
   if (validity.hasEnded) return changedIssuerRefusal()
-  if (countsAge && validity.isOutdated) return tokenRefusal('expired')
+  if (mustBeFresh && validity.isOutdated) return tokenRefusal('expired')
   if (rules.denies !== undefined) {
     const sub = principal?.sub ?? ''
     const denied = denialRefusal(rules.denies, sub, tokenInfo(names, lifetime, isOpaque))

@@ -43,7 +43,7 @@ export function registerGuard(guard: InstalledGuard): void {
   Object.defineProperty(scope, SHOWN, { value: shown })
 }
 
-/** What the matrix of a guard needs beside its routes. */
+/** The facts of a guard that its matrix shows beside the routes. */
 interface ShownGuard {
   readonly isInDevMode: boolean
   /** As configured. Undefined: no id implies another one. */

@@ -60,7 +60,7 @@ const TOKENS: readonly [reason: string, token: string][] = [
   ['the typ is not a string', goodToken({}, { typ: 5 })],
   ['the alg is missing', goodToken({}, { alg: undefined })],
   ['the header is too long', goodToken({}, { x: 'x'.repeat(2048) })],
-  ['the header is crowded', goodToken({}, { x: Array.from({ length: 65 }, () => []) })],
+  ['the header has too many members', goodToken({}, { x: Array.from({ length: 65 }, () => []) })],
   ['bound to its sender', goodToken({ cnf: { jkt: 'x' } })],
   ['the key is unknown', goodToken({}, { kid: 'other' })],
   ['no key fits', goodToken({}, { alg: 'RS256' })],

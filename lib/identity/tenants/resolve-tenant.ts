@@ -35,7 +35,7 @@ const NO_NAME = ''
  *
  * @throws ERR_AUTH_TENANTS_UNAVAILABLE if it fails, is late, or the application closes
  */
-export function askForTenant(
+export function callResolveTenant(
   ask: () => unknown,
   timeout: number,
   waits: PendingRequests,

@@ -27,8 +27,6 @@ export function readTenant(value: unknown): string | AuthError {
   return withoutStack(() => new ERR_AUTH_TENANT_INVALID('not one tenant name'))
 }
 
-/** ERR_AUTH_TENANT_MISSING unless the tenant may be absent. */
-export function readNoTenant(mayBeAbsent: boolean): null | AuthError {
-  if (mayBeAbsent) return null
+export function tenantMissing(): AuthError {
   return withoutStack(() => new ERR_AUTH_TENANT_MISSING('no tenant is given'))
 }

@@ -3,7 +3,10 @@ import type { FastifyRequest } from 'fastify'
 import { composeAuthenticator } from '../../../lib/compose.ts'
 import { loadSettings } from '../../../lib/config/load-settings.ts'
 import { AuthError } from '../../../lib/errors.ts'
-import type { Authenticator, Finding } from '../../../lib/identity/authentication/authenticator.ts'
+import type {
+  Authenticator,
+  AuthTrace,
+} from '../../../lib/identity/authentication/authenticator.ts'
 import type { Principal } from '../../../lib/identity/authorization/principal.ts'
 import type { AuthOptions } from '../../../lib/index.ts'
 import { OperatorLog } from '../../../lib/operator-log.ts'
@@ -30,14 +33,14 @@ export function authenticate(
   authenticator: Authenticator,
   request: FastifyRequest,
 ): MaybePromise<Principal | AuthError> {
-  const finding: Finding = {
+  const trace: AuthTrace = {
     token: null,
     cached: null,
     verified: null,
     possession: null,
     mustBeBound: false,
   }
-  return authenticator.authenticate(request, new PendingRequests(), finding)
+  return authenticator.authenticate(request, new PendingRequests(), trace)
 }
 
 /** The principal of a request with that `authorization`; a refusal is thrown. */

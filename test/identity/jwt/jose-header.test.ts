@@ -169,10 +169,10 @@ test('a header that is too long is refused before it is decoded', () => {
   assert.throws(read('='.repeat(2048)), { reason: 'a part is not base64url' })
 })
 
-test('a header that is crowded is refused before it is parsed', () => {
+test('a header of too many members is refused before it is parsed', () => {
   const read = (text: string) => () => new JoseHeaders().read(encode(text))
   for (const letter of ['[', '{', ',']) {
-    assert.throws(read(letter.repeat(65)), { reason: 'the header is crowded' }, letter)
+    assert.throws(read(letter.repeat(65)), { reason: 'the header has too many members' }, letter)
     assert.throws(read(letter.repeat(64)), { reason: 'a part is not JSON' }, letter)
   }
 })

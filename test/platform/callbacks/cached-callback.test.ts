@@ -14,7 +14,7 @@ type Rules = CallbackRules<string | null>
 const RULES: Omit<Rules, 'ask'> = {
   timeout: 5,
   read: (value) => (value === null || typeof value === 'string' ? value : undefined),
-  learn: (answer) => answer,
+  toValue: (answer) => answer,
   refuse: (reason) => new ERR_AUTH_TENANTS_UNAVAILABLE(1, reason),
   keptFor: () => 60,
   maxKept: 10,
@@ -344,7 +344,7 @@ for (const [by, next, keptFor, isDropped] of REPLACED) {
     const { answers, get, pass } = start(t, () => answer, {
       ...APART,
       keptFor: (kept) => (kept === 'old' ? 60 : keptFor),
-      drop: (kept) => void dropped.push(kept),
+      onDropped: (kept) => void dropped.push(kept),
     })
     void get('a')
     answer = 'old'
