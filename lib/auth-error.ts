@@ -15,7 +15,7 @@ export interface Challenge {
   readonly stepUp?: StepUp
 }
 
-/** How, and how lately, a user must have logged in. */
+/** The kind and the age of the login that a user must have. */
 export interface StepUp {
   /** Values of `acr`, any of which will do, in order of preference; empty: of any kind. */
   readonly acr: readonly string[]
@@ -65,12 +65,15 @@ export abstract class AuthError extends Error {
     return this.statusCode
   }
 
-  /** Whether the message may be shown to the client, as http-errors defines it: true below 500. */
+  /** True below 500: the message may be shown to the client, as http-errors defines it. */
   get expose(): boolean {
     return this.statusCode < 500
   }
 
-  /** Why exactly, in constant words. For the log; never part of a response. Empty of a copy. */
+  /**
+   * The reason in constant words. For the log; never part of a response. Empty on an object that
+   * only inherits from the error, as Fastify makes.
+   */
   get reason(): string {
     return #reason in this ? this.#reason : ''
   }

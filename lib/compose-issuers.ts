@@ -64,10 +64,10 @@ export function composeIssuers(
   })
 }
 
-/** A fetch may wait for its place this many times as long as it may take. */
+/** A fetch waits for its place for at most this many times `keysTimeout`. */
 const PATIENCE = 4
 
-/** Frozen. Its sets are handed to nobody: each request is decided by the same rules. */
+/** Frozen. Its sets are not exposed: each request is decided by the same rules. */
 function issuerRules(
   entry: IssuerEntry,
   { settings, rights, addresses }: LoadedSettings,

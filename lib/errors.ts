@@ -283,7 +283,7 @@ const WITH_GETTERS = [
 ]
 
 // http-errors and error handlers of applications write to errors, and may not fail over a getter.
-// What they write is a member of the error's own.
+// The setter makes a member of the error's own.
 for (const { prototype } of WITH_GETTERS) {
   for (const [name, { get }] of Object.entries(Object.getOwnPropertyDescriptors(prototype))) {
     if (get === undefined) continue

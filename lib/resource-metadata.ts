@@ -105,8 +105,8 @@ export async function resourceMetadata(
   const { issuers } = loaded
   const serversOf =
     typeof issuers === 'function'
-      ? askedServers(app, options, guard)
-      : listedServers(app, issuers, options, loaded)
+      ? serversFromFunction(app, options, guard)
+      : serversFromConfig(app, issuers, options, loaded)
   const { tenantParameter } = settings
   const ofTenants = url.replace(`/::${tenantParameter}`, `/:${tenantParameter}`)
   app.get(ofTenants, { config }, async ({ params }, reply) => {
@@ -157,7 +157,7 @@ function misplaced(expected: string, found: string): ERR_AUTH_CONFIG_INVALID {
   )
 }
 
-/** How bound tokens are proved (RFC 9728 §2). A member that says no is left out. */
+/** The ways to prove bound tokens (RFC 9728 §2). A member that says no is left out. */
 function boundTokens({ settings }: LoadedSettings, server: object) {
   const { dpop, certificate } = senderProofs(settings, server)
   return {
@@ -173,7 +173,7 @@ function boundTokens({ settings }: LoadedSettings, server: object) {
 type ServersOf = (tenant: string) => MaybePromise<readonly string[]>
 
 /** A tenant's own issuers come first, since clients take the first one. */
-function listedServers(
+function serversFromConfig(
   app: FastifyInstance,
   issuers: readonly IssuerEntry[],
   { publishIssuers }: Options,
@@ -194,7 +194,7 @@ function listedServers(
 const MOST_OPEN = 16
 
 /** Requests for one tenant share a question. Answers are not kept. */
-function askedServers(
+function serversFromFunction(
   app: FastifyInstance,
   { issuersOf = () => [] }: Options,
   { loaded, waits }: InstalledGuard,
@@ -202,7 +202,7 @@ function askedServers(
   const answers = new CachedCallback<readonly string[]>({
     ask: issuersOf,
     read: readServers,
-    learn: (servers) => servers,
+    toValue: (servers) => servers,
     refuse: (reason) =>
       withoutStack(() => new ERR_AUTH_ISSUERS_UNAVAILABLE(1, `issuersOf ${reason}`)),
     report: new OperatorLog(() => app.log).callback('issuersOf'),

@@ -27,7 +27,7 @@ export function isWithinEdits(edits: number, a: string, b: string): boolean {
   )
 }
 
-/** Where a shared secret belongs. */
+/** The place of a shared secret. */
 export const SECRET_CURE =
   'tokens that are signed with a secret go to opaqueToken: sharedSecret(…) of fastify-tenant-auth/introspection'
 

@@ -109,8 +109,8 @@ export function readItems(text: string): string[] | UnreadableValue {
     const isApart = next(SEPARATORS) !== '' || items.length === 0
     if (at === text.length || isComment(text, at)) return items
     const item = next(ITEM)
-    if (item === '') return glued(text)
-    if (!isApart) return unquotable(text)
+    if (item === '') return gluedComment(text)
+    if (!isApart) return badQuotes(text)
     const read = decoded(item, QUOTED.test(item), text)
     if (read instanceof UnreadableValue) return read
     items.push(read)
@@ -124,7 +124,7 @@ function isComment(text: string, at: number): boolean {
 /** @param text the whole that a message shows */
 function decoded(value: string, isQuoted: boolean, text: string): string | UnreadableValue {
   if (isQuoted && value.startsWith("'")) return value.slice(1, -1)
-  if (!isQuoted && /[;#]/.test(value)) return glued(text)
+  if (!isQuoted && /[;#]/.test(value)) return gluedComment(text)
   if (!isQuoted && value.startsWith('=')) {
     return new UnreadableValue(
       'one =, or quotes around the value',
@@ -133,15 +133,15 @@ function decoded(value: string, isQuoted: boolean, text: string): string | Unrea
   }
   const read = String(ini.decode(`value = ${value}`).value)
   // The package returns text that it cannot unquote unchanged.
-  return (isQuoted ? read === value : /^["']|["']$/.test(value)) ? unquotable(text) : read
+  return (isQuoted ? read === value : /^["']|["']$/.test(value)) ? badQuotes(text) : read
 }
 
-function glued(text: string): UnreadableValue {
+function gluedComment(text: string): UnreadableValue {
   const expected = 'white space before a comment, or quotes around the value'
   return new UnreadableValue(expected, `; or # glued to it in ${showValue(text)}`)
 }
 
-function unquotable(text: string): UnreadableValue {
+function badQuotes(text: string): UnreadableValue {
   const found = `others, or a bad escape, in ${showValue(text)}`
   return new UnreadableValue('both quotes or none', found)
 }

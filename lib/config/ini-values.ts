@@ -154,8 +154,8 @@ function issuerOf(section: IssuerSection, where: string, problems: Problems): Is
   return issuer
 }
 
-/** Where an option is given whose key means nothing in this section; undefined: it is none. */
-function properPlaceOf({ key, section }: IniEntry): string | undefined {
+/** The section in which a key that means nothing here is an option; undefined: there is none. */
+function rightSection({ key, section }: IniEntry): string | undefined {
   if (key === 'issuers') {
     // In the section of an issuer it is a slip of `issuer`.
     return isOptionSection(section) ? 'a section [auth.NAME] for each issuer' : undefined
@@ -178,7 +178,7 @@ function takeEntry<Members extends TProperties>(
   const source = { key, where }
   const name = keys.get(key)
   if (name === undefined) {
-    const place = properPlaceOf(entry)
+    const place = rightSection(entry)
     if (place === undefined) problems.addUnknown(key, source, [...keys.keys()])
     else problems.add(source, place, `"${key}"`)
     return

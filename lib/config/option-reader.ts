@@ -74,7 +74,7 @@ export class OptionReader<Members extends TProperties> {
     return this.#keySet
   }
 
-  /** Whether somebody gave it, right or wrong. A member that is undefined is given, too. */
+  /** True: somebody gave it, right or wrong. A member that is undefined is given, too. */
   has(name: NameOf<Members>): boolean {
     return this.#sources.has(name)
   }

@@ -447,7 +447,7 @@ function isChecks(value: unknown): value is Readonly<Record<string, Check>> {
   return Object.entries(value).every(([name, check]) => name !== '' && typeof check === 'function')
 }
 
-/** Where to look in an object with a member that is no function. */
+/** The member of an object that is no function; undefined: there is none. */
 function wrongCheck(value: unknown): string | undefined {
   const members = isPlainObject(value) ? Object.entries(value) : []
   const wrong = members.find(([, check]) => typeof check !== 'function')

@@ -92,7 +92,7 @@ export interface Declared {
   readonly noauth: boolean
   readonly tenant: boolean | 'required' | 'optional'
   /** True: it declares `tenant: false`. */
-  readonly isTenantless: boolean
+  readonly declaresNoTenant: boolean
   readonly userInfo: boolean
   readonly resources: boolean
   readonly authorization: boolean
@@ -103,7 +103,7 @@ export interface Declared {
   readonly late: boolean
   readonly requirement: Requirement | RequirementByRequest | null
   /** True: it declares `require: false`. */
-  readonly isRequireless: boolean
+  readonly declaresNoRequire: boolean
   /** The names of the checks that must hold; null: none. */
   readonly checks: readonly string[] | null
   /** True: a token that is not bound to its sender is refused. */
@@ -160,8 +160,8 @@ export function readDeclaration(
   }
   const guarded = {
     tenant: readTenantKey(values.get('tenant'), problems),
-    isTenantless: values.get('tenant') === false,
-    isRequireless: values.get('require') === false,
+    declaresNoTenant: values.get('tenant') === false,
+    declaresNoRequire: values.get('require') === false,
     userInfo: flag('userInfo'),
     resources: flag('resources'),
     authorization: flag('authorization'),

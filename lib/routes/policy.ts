@@ -19,7 +19,7 @@ export interface Policy extends Omit<Declared, 'tenant'> {
   readonly mayBeAbsent: boolean
   readonly declared: Declared
   /** True: its path has a parameter that looks like the tenant segment, and is none. */
-  readonly isMistaken: boolean
+  readonly hasSuspectParameter: boolean
 }
 
 export type PolicyRules = Pick<
@@ -42,7 +42,7 @@ export const CLOSED_POLICY: Policy = Object.freeze({
   tenant: null,
   mayBeAbsent: false,
   declared: UNDECLARED,
-  isMistaken: false,
+  hasSuspectParameter: false,
   requirement: NEVER_MET,
 })
 
@@ -107,7 +107,7 @@ export function compilePolicy(
     tenant: isExempt ? null : placeOf(tenant, hasSegment, rules),
     mayBeAbsent: mayBeAbsent(tenant, rules, route.strict),
     declared,
-    isMistaken: mistaken.length > 0,
+    hasSuspectParameter: mistaken.length > 0,
     requirement,
     // Contradictions close.
     guests: declared.guests && !refusesUsers(declared, requirement) && !route.strict,
@@ -158,8 +158,8 @@ function mistakenSegments(names: readonly string[], { tenantParameter }: PolicyR
 
 /** The declaration of a tenant, or what stands for none. */
 function tenantOf(declared: Declared, { tenantDefault }: PolicyRules): Declared['tenant'] {
-  const { tenant, isTenantless, noauth } = declared
-  return tenant === false && !isTenantless && !noauth ? tenantDefault : tenant
+  const { tenant, declaresNoTenant, noauth } = declared
+  return tenant === false && !declaresNoTenant && !noauth ? tenantDefault : tenant
 }
 
 function placeOf(

@@ -84,11 +84,13 @@ export function isInitialization(message: unknown): message is { fastify: Fastif
 
 type Handler = RouteOptions['handler']
 
+// Fastify binds a handler once, when it adds the route. A proxy of the handler notices that.
+
 /** The routes that Fastify has taken, each by the handler that it made for it. */
 const routesByHandler = new WeakMap<object, Route>()
 
-/** The route that Fastify has taken last. It writes the `HEAD` twin of a `GET` route at once. */
-let last:
+/** The route that Fastify has added last. It writes the `HEAD` twin of a `GET` route at once. */
+let lastAdded:
   | { readonly scope: FastifyInstance; readonly url: string; readonly handler: Handler }
   | undefined
 
@@ -138,9 +140,9 @@ export class CapturedRoute {
     const handler = originals.get(options.handler) ?? options.handler
     const isTwin =
       options.method === 'HEAD' &&
-      last?.scope === scope &&
-      last.url === options.url &&
-      last.handler === handler
+      lastAdded?.scope === scope &&
+      lastAdded.url === options.url &&
+      lastAdded.handler === handler
     this.#facts = { scope, writtenUrl: options.url, hidden, isTwin }
     // Routes may share a config and a list of methods. What a hook writes is meant for one of them.
     if (options.config === config) options.config = { ...config }
@@ -173,7 +175,7 @@ export class CapturedRoute {
     if (typeof given !== 'function') return given
     const handler = originals.get(given) ?? given
     const bindAsTaken = (scope: FastifyInstance): Handler => {
-      last = { scope, url: this.#facts.writtenUrl, handler }
+      lastAdded = { scope, url: this.#facts.writtenUrl, handler }
       const made: Handler = handler.bind(scope)
       // A function may have a `bind` of its own, which makes nothing new.
       const bound = routesByHandler.has(made) || made === handler ? copyOf(made) : made
@@ -181,7 +183,7 @@ export class CapturedRoute {
       return bound
     }
     function bind(this: unknown, ...args: [scope: FastifyInstance]): unknown {
-      // What a hook wraps around the stand-in finds its `bind` there, too, and is another function.
+      // A function that a hook wraps around the stand-in finds this `bind`, too.
       return this === standIn
         ? bindAsTaken(...args)
         : Reflect.apply(Function.prototype.bind, this, args)

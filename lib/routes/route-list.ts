@@ -38,11 +38,11 @@ export interface ListedRoute {
    * strictly.
    */
   readonly seen: boolean
-  /** Whether the route declares `userInfo`. Null if the policy is not known. */
+  /** True: the route declares `userInfo`. Null: the policy is not known. */
   readonly userInfo: boolean | null
-  /** Whether the route declares `resources`. Null if the policy is not known. */
+  /** True: the route declares `resources`. Null: the policy is not known. */
   readonly resources: boolean | null
-  /** Whether the route declares `authorization`. Null if the policy is not known. */
+  /** True: the route declares `authorization`. Null: the policy is not known. */
   readonly authorization: boolean | null
 }
 

@@ -45,7 +45,7 @@ export class Route {
   readonly paramsSchema: unknown
   readonly validatesBody: boolean
   /** True: it validates the query, the headers or the parameters of the path. */
-  readonly validatesOthers: boolean
+  readonly validatesUrlOrHeaders: boolean
   /** True: @fastify/websocket takes its requests. */
   readonly isWebSocket: boolean
   /** Undefined until a guard has compiled it. */
@@ -77,7 +77,7 @@ export class Route {
     this.validatesBody = schema?.body !== undefined
     const parts = new Map(Object.entries(schema ?? {}))
     const others = ['querystring', 'query', 'headers', 'params']
-    this.validatesOthers = others.some((part) => parts.get(part) !== undefined)
+    this.validatesUrlOrHeaders = others.some((part) => parts.get(part) !== undefined)
     this.isWebSocket =
       Reflect.get(options, 'websocket') === true || Reflect.has(options, 'wsHandler')
     this.#places = routerSpellings(url, scope).flatMap((each) =>

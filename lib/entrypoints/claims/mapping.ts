@@ -79,7 +79,7 @@ export function malformed(claim: string): TypeError {
  */
 export type Grants = 'verbatim' | Readonly<Record<string, readonly string[]>>
 
-/** What roles or groups grant, as an option of a recipe. */
+/** The ids that roles or groups grant, as an option of a recipe. */
 export const GRANTS = Maybe<Grants>(
   "'verbatim', or an object from names to lists of resource ids <name>:<action>",
   (value): value is Grants =>

@@ -96,7 +96,7 @@ export interface DenyList {
    * @throws ERR_AUTH_REVOCATION_UNAVAILABLE
    */
   ready(): Promise<void>
-  /** How many entries are in memory. */
+  /** The number of entries in memory. */
   size(): number
 }
 
@@ -138,7 +138,7 @@ export function denyListFunction<Cursor>(
       onNotice: (notice) => lifecycle.logFailure(notice),
     })
   const alarm = new Alarm(sweep)
-  /** Why it was full, as far as that was logged. */
+  /** The reasons why it was full that are logged already. */
   const loggedFull = new Set<DenyListFailureCode>()
   let hasLoggedLongLife = false
 

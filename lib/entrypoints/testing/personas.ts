@@ -239,7 +239,7 @@ export function personaHeaders(
   }
 }
 
-/** Why the application refuses a token like those of the personas; null: it takes it. */
+/** The reason why the application refuses a token like those of the personas; null: it takes it. */
 export async function goodTokenRefusal(
   { authenticator, waits, tenants }: ProbeTarget,
   tokenOf: ReturnType<typeof personaHeaders>,

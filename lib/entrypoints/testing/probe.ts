@@ -267,7 +267,7 @@ async function probeRoute(
       payload: bodyFor(attempt.tenant ?? address.tenant),
       isBehindOthers:
         (place.method === 'OPTIONS' && scope.hasPlugin('@fastify/cors')) ||
-        (isAdmitted(attempt) && (route.validatesBody || route.validatesOthers)),
+        (isAdmitted(attempt) && (route.validatesBody || route.validatesUrlOrHeaders)),
     })
   }
   const answers: ProbeAnswer[] = []
@@ -279,7 +279,7 @@ async function probeRoute(
   if (policy?.noauth) return open
   // If what is sent may not be valid, the validation answers before the guard decides the rest.
   const hasInvalidBody = hasBody && route.validatesBody && options.body === undefined
-  const isUnasked = policy?.late && (hasInvalidBody || route.validatesOthers)
+  const isUnasked = policy?.late && (hasInvalidBody || route.validatesUrlOrHeaders)
   if (policy !== null && !isUnasked) {
     for (const attempt of forbiddenAttempts(policy, address, target, place.method)) {
       answers.push(await send(attempt))

@@ -11,15 +11,15 @@ import type { Issuer } from './issuer.ts'
 import type { TokenCacheStats } from './token-cache.ts'
 import type { Verified } from './verified-tokens.ts'
 
-/** Findings on the way to a principal, for those who watch a request. */
-export interface Finding {
+/** What was found on the way to a principal, for those who watch a request. */
+export interface AuthTrace {
   /** True: the token was in the cache. Null: no token was read. */
   cached: boolean | null
   /** The text of the token, once it was read: `tokenFrom` may give it only once. */
   token: string | null
   /** The verified token; null until then, and in dev mode. */
   verified: Verified | null
-  /** The key that the sender has proved to hold. Asked once for each request. */
+  /** The keys that the sender has proved to hold. Verified once for each request. */
   possession: Possessed | null
   /** True: a token that is not bound to its sender is refused. */
   readonly mustBeBound: boolean
@@ -53,7 +53,7 @@ export interface Authenticator {
    * The principal of a request, or its refusal; a promise only if it is not known at once, and
    * then one of `waits`.
    *
-   * @param finding where the way is noted
+   * @param trace where the way is noted
    * @returns the principal, or ERR_AUTH_TOKEN_MISSING, ERR_AUTH_TOKEN_INVALID,
    * ERR_AUTH_KEYS_UNAVAILABLE, ERR_AUTH_ISSUERS_UNAVAILABLE, ERR_AUTH_INTROSPECTION_UNAVAILABLE,
    * ERR_AUTH_PROOFS_UNAVAILABLE, ERR_AUTH_RESOURCES_UNAVAILABLE or ERR_AUTH_REVOCATION_UNAVAILABLE
@@ -61,7 +61,7 @@ export interface Authenticator {
   authenticate(
     request: FastifyRequest,
     waits: PendingRequests,
-    finding: Finding,
+    trace: AuthTrace,
   ): MaybePromise<Principal | AuthError>
   /**
    * The principal of a token that came without a request, or its refusal, as `authenticate`. A
@@ -70,7 +70,7 @@ export interface Authenticator {
   authenticateToken(
     token: string,
     waits: PendingRequests,
-    finding: Finding,
+    trace: AuthTrace,
   ): MaybePromise<Principal | AuthError>
   /**
    * The logout of a logout token, or its refusal; a promise only if its issuer or its key is not

@@ -9,7 +9,7 @@ import { isOpaque } from '../jwt/compact-jws.ts'
 import type { Logout } from '../jwt/logout-token.ts'
 import { tokenRefusal } from '../jwt/token-refusal.ts'
 import type { Possession, ProofStats, Sent } from '../proofs/possession.ts'
-import type { Authenticator, Finding, Invalidation, KeyStats } from './authenticator.ts'
+import type { Authenticator, AuthTrace, Invalidation, KeyStats } from './authenticator.ts'
 import { extractToken, type TokenRules } from './extract-token.ts'
 import type { Issuer } from './issuer.ts'
 import type { Issuers } from './issuers.ts'
@@ -96,33 +96,33 @@ export class BearerAuthenticator implements Authenticator {
   authenticate(
     request: FastifyRequest,
     waits: PendingRequests,
-    finding: Finding,
+    trace: AuthTrace,
   ): MaybePromise<Principal | AuthError> {
     // The last gate proves the same token again: a hook may have put another one into the header.
-    const token = finding.token ?? extractToken(request, this.#rules) // 401
-    finding.token = token
+    const token = trace.token ?? extractToken(request, this.#rules) // 401
+    trace.token = token
     if (token === null) return withoutStack(() => new ERR_AUTH_TOKEN_MISSING('no bearer token'))
     const known = this.#parts.tokens.recall(token) // 401
-    finding.cached ??= known !== undefined
+    trace.cached ??= known !== undefined
     const verified = known ?? this.#verify(token, waits) // 401, 503
     const sent = { request, token }
-    if (!(verified instanceof Promise)) return this.#principalOf(verified, sent, waits, finding)
-    return verified.then((found) => this.#principalOf(found, sent, waits, finding))
+    if (!(verified instanceof Promise)) return this.#principalOf(verified, sent, waits, trace)
+    return verified.then((found) => this.#principalOf(found, sent, waits, trace))
   }
 
   authenticateToken(
     token: string,
     waits: PendingRequests,
-    finding: Finding,
+    trace: AuthTrace,
   ): MaybePromise<Principal | AuthError> {
     if (token === '') return withoutStack(() => new ERR_AUTH_TOKEN_MISSING('an empty token'))
-    if (finding.mustBeBound) return tokenRefusal('not bound to its sender')
+    if (trace.mustBeBound) return tokenRefusal('not bound to its sender')
     const known = this.#parts.tokens.recall(token) // 401
-    finding.cached ??= known !== undefined
+    trace.cached ??= known !== undefined
     return after(known ?? this.#verify(token, waits), (verified) => {
       if (verified instanceof AuthError) return verified
       if (verified.confirmation !== null) return tokenRefusal('bound to its sender')
-      finding.verified = verified
+      trace.verified = verified
       return this.#unrevoked(verified, waits)
     })
   }
@@ -139,21 +139,21 @@ export class BearerAuthenticator implements Authenticator {
     verified: Verified | AuthError,
     sent: Sent,
     waits: PendingRequests,
-    finding: Finding,
+    trace: AuthTrace,
   ): MaybePromise<Principal | AuthError> {
     if (verified instanceof AuthError) return verified
-    finding.verified = verified
+    trace.verified = verified
     const { possession } = this.#parts
     // Whoever sends a bound token has to hold its keys, before anything is asked for its user.
     if (possession !== undefined) {
-      const proved = possession.prove(sent, verified.confirmation, finding, waits) // 401, 503
+      const proved = possession.prove(sent, verified.confirmation, trace, waits) // 401, 503
       if (proved instanceof Promise) {
         return proved.then((possession) => {
-          finding.possession = possession
+          trace.possession = possession
           return this.#unrevoked(verified, waits)
         })
       }
-      finding.possession = proved
+      trace.possession = proved
     }
     const { external, principal } = verified
     if (external === undefined && this.#rules.isRevoked === undefined) return principal

@@ -12,7 +12,7 @@ import type { KeySource } from '../jwks/key-source.ts'
 import { mismatch, tokenRefusal } from '../jwt/token-refusal.ts'
 import type { Issuer, IssuerEntry, Standing } from './issuer.ts'
 import { IssuerTable } from './issuer-table.ts'
-import type { Claimed, Issuers } from './issuers.ts'
+import type { Issuers } from './issuers.ts'
 
 /** Most answers that name no issuer. */
 const MOST_UNKNOWN = 1000
@@ -99,20 +99,20 @@ export class DynamicIssuers implements Issuers {
     this.#answers = new CachedCallback<IssuerEntry | null, Held | null>({
       ask: rules.ask,
       read: (answer, iss) => rules.read(iss, answer),
-      learn: (entry, iss, before, askedAt) => {
+      toValue: (entry, iss, before, askedAt) => {
         const held = this.#learn(entry, iss, before ?? undefined)
-        // Strangers make up issuers. An issuer that was never known is nothing that could be gone.
+        // Strangers make up issuers. Only an issuer that was known can be reported as gone.
         if (held === null) before?.status.ended()
         else held.status.fetched(askedAt)
         return held
       },
-      failed: (error, iss, before, isOver) => {
+      onFailed: (error, iss, before, isOver) => {
         const status = before?.status ?? this.#statusOf(iss)
         status.failed(isThrown(error, AuthError) ? error.reason : errorCode(error))
         if (!isOver) status.look(clock.now(), true)
         else before?.status.ended()
       },
-      drop: (held) => end(held),
+      onDropped: (held) => end(held),
       refuse: (reason) =>
         withoutStack(() => new ERR_AUTH_ISSUERS_UNAVAILABLE(1, `the issuers function ${reason}`)),
       report: rules.report,
@@ -146,8 +146,8 @@ export class DynamicIssuers implements Issuers {
     await issuer.refreshKeys()
   }
 
-  find(claimed: Claimed, waits: PendingRequests): MaybePromise<Issuer> {
-    return this.#find(claimed.iss, waits, MOST_TURNS)
+  find(iss: string | undefined, waits: PendingRequests): MaybePromise<Issuer> {
+    return this.#find(iss, waits, MOST_TURNS)
   }
 
   forget(iss?: string): void {
@@ -155,7 +155,7 @@ export class DynamicIssuers implements Issuers {
     this.#answers.forget((known) => iss === undefined || known === iss)
   }
 
-  /** Without those on trial, for which there is no place. */
+  /** Without those that have proved no token and have places beyond the bound. */
   all(): readonly Issuer[] {
     const known = this.#answers.values().filter((held) => held !== null)
     return known.slice(0, this.#rules.issuersMax).map(({ issuer }) => issuer)

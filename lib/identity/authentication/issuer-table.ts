@@ -7,15 +7,15 @@ import { RecentKeys } from '../../platform/callbacks/line.ts'
 import { flatString } from '../../platform/runtime/flat-string.ts'
 
 /**
- * Places beyond the bound for issuers on trial, which have proved no token yet. They count if those
- * that have proved one hold all others. A new customer needs a place for its first token. Whoever
- * names one issuer again and again causes one fetch of its keys, and not one for each token.
+ * Places beyond the bound for issuers that have proved no token yet, if those that have proved one
+ * hold all others. A new customer needs a place for its first token. Whoever names one issuer again
+ * and again causes one fetch of its keys, and not one for each token.
  */
-const ON_TRIAL = 64
+const UNPROVED_PLACES = 64
 
 interface Entry<T> {
   kept: CachedAnswer<T>
-  /** Since it was last passed over. */
+  /** It was used since the eviction last looked at it. */
   isUsed: boolean
 }
 
@@ -24,8 +24,8 @@ type Entries<T> = Map<string, Entry<T>>
 /**
  * The issuers that are held, by `iss`. Anybody can name one, so a place is worth something only
  * with a proved token: who has proved none gives way first, and displaces nobody who has. Of those
- * that have, the oldest goes that was not used since it was last passed over. An issuer stays as
- * long as a request waits for its keys.
+ * that have, the oldest goes that was not used since the eviction last looked at it. An issuer
+ * stays as long as a request waits for its keys.
  */
 export class IssuerTable<T> implements AnswerTable<T> {
   readonly #most: number
@@ -121,7 +121,7 @@ export class IssuerTable<T> implements AnswerTable<T> {
 
   /** @param latest whose request is not over yet */
   #makeRoom(latest: string): void {
-    const most = Math.max(this.#most, this.#proved.size + ON_TRIAL)
+    const most = Math.max(this.#most, this.#proved.size + UNPROVED_PLACES)
     for (const [iss, { kept }] of this.#unproved) {
       if (this.#proved.size + this.#unproved.size + this.#awaited.size <= most) return
       if (iss === latest) return
@@ -130,7 +130,7 @@ export class IssuerTable<T> implements AnswerTable<T> {
     }
   }
 
-  /** Issuers that are passed over move behind all others, and are met a second time. */
+  /** Issuers that stay move behind all others, and are looked at a second time. */
   #displaceOther(newcomer: string): boolean {
     let looks = 2 * this.#proved.size
     for (const [iss, entry] of this.#proved) {

@@ -133,8 +133,8 @@ export class Issuer {
    */
   displace(isAsItWas: () => boolean): void {
     this.#isRetired = true
-    this.#trust.lapse(isAsItWas)
-    this.#validity?.lapse(isAsItWas)
+    this.#trust.closeToNewRequests(isAsItWas)
+    this.#validity?.closeToNewRequests(isAsItWas)
   }
 
   /** No token that it has proved is believed any more. */

@@ -18,11 +18,12 @@ export interface Issuers {
   /**
    * The issuer of a token; a promise only if it has to be asked for, and then one of `waits`.
    *
-   * @param claimed what the token says, which may choose among those that are trusted
+   * @param iss the claim `iss` (RFC 7519 §4.1.1), which need not be proved; undefined: there is
+   * none, or it is no string
    * @throws ERR_AUTH_TOKEN_INVALID
    * @throws ERR_AUTH_ISSUERS_UNAVAILABLE
    */
-  find(claimed: Claimed, waits: PendingRequests): MaybePromise<Issuer>
+  find(iss: string | undefined, waits: PendingRequests): MaybePromise<Issuer>
   /**
    * The application's answer about an issuer is asked for anew.
    *
@@ -30,12 +31,6 @@ export interface Issuers {
    */
   forget(iss?: string): void
   all(): readonly Issuer[]
-}
-
-/** The part of a token that chooses its issuer. It need not be proved. */
-export interface Claimed {
-  /** The claim `iss` (RFC 7519 §4.1.1); undefined: there is none, or it is no string. */
-  readonly iss: string | undefined
 }
 
 /** Issuers that stand in the configuration. A single one judges every token. */
@@ -78,16 +73,15 @@ export class ListedIssuers implements Issuers {
     )
   }
 
-  find(claimed: Claimed): Issuer {
+  find(iss: string | undefined): Issuer {
     // A single issuer checks `iss` itself, if it has one to check.
     if (this.#only !== undefined) return this.#only
-    const { iss } = claimed
     const issuer = iss === undefined ? undefined : this.#byIss.get(iss)
     if (issuer !== undefined) return issuer
     throw tokenRefusal('the issuer is not accepted', mismatch('iss', this.#byIss.keys(), iss))
   }
 
-  /** Nothing can change. */
+  /** Configured lists have nothing to forget. */
   forget(): void {}
 
   all(): readonly Issuer[] {

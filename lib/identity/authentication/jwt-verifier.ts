@@ -49,10 +49,10 @@ export class JwtVerifier {
       jws,
       waits,
       // An issuer that had to be asked for may have proved this token before.
-      by: (issuer) =>
+      verifyWith: (issuer) =>
         (this.#issuers.areDynamic ? this.#tokens.get(token) : undefined) ??
         issuer.verify(token, jws, waits),
-      holds: ({ validity }) => validity.isValid,
+      stillCounts: ({ validity }) => validity.isValid,
     })
   }
 
@@ -66,8 +66,8 @@ export class JwtVerifier {
     return this.#prove<Logout>({
       jws,
       waits,
-      by: (issuer) => issuer.verifyLogout(jws, clients, waits),
-      holds: (_logout, issuer) => issuer.isTrusted,
+      verifyWith: (issuer) => issuer.verifyLogout(jws, clients, waits),
+      stillCounts: (_logout, issuer) => issuer.isTrusted,
     })
   }
 
@@ -78,28 +78,29 @@ export class JwtVerifier {
     return jws
   }
 
-  #prove<T>(proving: Proving<T>, turns = MOST_TURNS): MaybePromise<T | AuthError> {
-    const issuer = this.#issuers.find(proving.jws.payload, proving.waits)
-    if (!(issuer instanceof Promise)) return this.#proveBy(issuer, proving, turns)
-    return issuer.then((found) => this.#proveBy(found, proving, turns))
+  #prove<T>(attempt: Attempt<T>, turns = MOST_TURNS): MaybePromise<T | AuthError> {
+    const issuer = this.#issuers.find(attempt.jws.payload.iss, attempt.waits)
+    if (!(issuer instanceof Promise)) return this.#proveBy(issuer, attempt, turns)
+    return issuer.then((found) => this.#proveBy(found, attempt, turns))
   }
 
-  #proveBy<T>(issuer: Issuer, proving: Proving<T>, turns: number): MaybePromise<T | AuthError> {
-    const proved = proving.by(issuer)
+  #proveBy<T>(issuer: Issuer, attempt: Attempt<T>, turns: number): MaybePromise<T | AuthError> {
+    const proved = attempt.verifyWith(issuer)
     if (!(proved instanceof Promise)) return proved
     // The issuer that is trusted now proves: while keys were waited for, it has changed.
     const again = () => {
       if (turns === 1) throw changedIssuerRefusal()
-      return this.#prove(proving, turns - 1)
+      return this.#prove(attempt, turns - 1)
     }
     return proved.then(
       (result) => {
         if (issuer.isRetired) return again()
-        return result instanceof AuthError || proving.holds(result, issuer) ? result : again()
+        if (result instanceof AuthError) return result
+        return attempt.stillCounts(result, issuer) ? result : again()
       },
       (error) => {
         if (issuer.isRetired) return again()
-        if (proving.jws.header.kid !== undefined && isOfUnknownKey(error)) this.#unknownKids += 1
+        if (attempt.jws.header.kid !== undefined && isOfUnknownKey(error)) this.#unknownKids += 1
         return Promise.reject(error)
       },
     )
@@ -112,12 +113,12 @@ export function changedIssuerRefusal(): AuthError {
   return withoutStack(() => new ERR_AUTH_ISSUERS_UNAVAILABLE(1, reason))
 }
 
-interface Proving<T> {
+interface Attempt<T> {
   readonly jws: CompactJws
   readonly waits: PendingRequests
-  by(issuer: Issuer): MaybePromise<T | AuthError>
+  verifyWith(issuer: Issuer): MaybePromise<T | AuthError>
   /** True: a result still counts after a wait. */
-  holds(proved: T, issuer: Issuer): boolean
+  stillCounts(result: T, issuer: Issuer): boolean
 }
 
 function isOfUnknownKey(error: unknown): boolean {

@@ -48,7 +48,7 @@ export function readAnswer(answer: unknown): Answer {
   }
   if (isObject(answer)) {
     checkPlain('the answer', answer)
-    // What it writes may be another object.
+    // A `toJSON` of its own may write another object.
     const toJSON = plainMember(answer, 'toJSON')
     if (typeof toJSON === 'function') throw unexpected('toJSON', 'no function', toJSON)
     for (const name of ['resources', 'cnf']) checkPlain(name, plainMember(answer, name))

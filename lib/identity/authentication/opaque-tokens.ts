@@ -76,7 +76,7 @@ export class OpaqueTokens {
     this.#answers = new CachedCallback<Answer, DatedAnswer>({
       ask: (token) => rules.opaqueToken(token),
       read: readAnswer,
-      learn: (answer, _token, _before, askedAt) => ({ answer, askedAt }),
+      toValue: (answer, _token, _before, askedAt) => ({ answer, askedAt }),
       refuse: (reason) =>
         withoutStack(() => new ERR_AUTH_INTROSPECTION_UNAVAILABLE(1, `opaqueToken ${reason}`)),
       timeout: rules.timeout,
@@ -152,48 +152,48 @@ export class OpaqueTokens {
     return after(this.#answers.get(digest, waits, token), ({ answer, askedAt }) => {
       const known = this.#tokens.get(token)
       if (known !== undefined) return known
-      const until = askedAt + this.#rules.maxAge * 1000
-      return after(this.#believe(answer, until, waits), (verified) => {
+      const endsAt = askedAt + this.#rules.maxAge * 1000
+      return after(this.#believe(answer, endsAt, waits), (verified) => {
         if (verified instanceof AuthError) return verified
-        this.#good.note(digest, until, digestOf(verified.names.issuer ?? ''))
-        const known = asOpaque(verified, until)
+        this.#good.note(digest, endsAt, digestOf(verified.names.issuer ?? ''))
+        const known = asOpaque(verified, endsAt)
         if (since.every((what) => !isInvalidated(known.names, what))) this.#tokens.set(token, known)
         return known
       })
     })
   }
 
-  /** @param until when the answer ends, by `clock` */
+  /** @param endsAt the end of the answer: a reading of `clock` */
   #believe(
     answer: Answer,
-    until: number,
+    endsAt: number,
     waits: PendingRequests,
   ): MaybePromise<Verified | AuthError> {
     if (answer === null) throw tokenRefusal('opaqueToken does not know the token')
     if (typeof answer === 'string') {
       return this.#tokens.get(answer) ?? this.#jwts.verify(answer, waits)
     }
-    const end = countsUntil(until)
+    const servesUntil = endFor(endsAt)
     const iss = ownProperty(answer, 'iss')
-    const claimed = { iss: typeof iss === 'string' ? iss : undefined }
+    const claimed = typeof iss === 'string' ? iss : undefined
     return after(this.#issuers.find(claimed, waits), (issuer) =>
       // Each of the requests that asked together freezes claims of its own.
-      issuer.acceptOpaque(structuredClone(answer), (Date.now() + end - clock.now()) / 1000),
+      issuer.acceptOpaque(structuredClone(answer), (Date.now() + servesUntil - clock.now()) / 1000),
     )
   }
 }
 
-/** @param until when it has to be asked for again, by `clock` */
-function asOpaque(verified: Verified, until: number): Verified {
+/** @param endsAt the end of the answer: a reading of `clock` */
+function asOpaque(verified: Verified, endsAt: number): Verified {
   const { exp = Number.POSITIVE_INFINITY } = verified.lifetime
-  const end = Math.min(until, clock.now() + exp * 1000 - Date.now())
-  const validity = new UntilThen(verified, end, countsUntil(until))
+  const cachedUntil = Math.min(endsAt, clock.now() + exp * 1000 - Date.now())
+  const validity = new AnswerValidity(verified, cachedUntil, endFor(endsAt))
   return { ...verified, validity, isOpaque: true }
 }
 
-/** @param until when an answer ends that serves others, by `clock` */
-function countsUntil(until: number): number {
-  return Math.max(until, clock.now() + LEAST_LIFE)
+/** The end of an answer for those who asked for it. For others it ends at `endsAt`. */
+function endFor(endsAt: number): number {
+  return Math.max(endsAt, clock.now() + LEAST_LIFE)
 }
 
 /** The text of another server may be long. Its digest is short. */
@@ -201,13 +201,14 @@ function digestOf(text: string): string {
   return hash('sha256', text, 'base64url')
 }
 
-/** A proof, for some time. */
-class UntilThen implements Validity {
-  readonly #proof: Validity
-  /** A reading of `clock`. */
-  readonly #until: number
-  /** The same, for those who asked. */
-  readonly #countsUntil: number
+/** The validity of a token by an answer, which ends. */
+class AnswerValidity implements Validity {
+  /** That of the issuer. */
+  readonly #basis: Validity
+  /** The end for new requests: a reading of `clock`. */
+  readonly #cachedUntil: number
+  /** The end for those who asked: a reading of `clock`. */
+  readonly #servesUntil: number
   /**
    * Milliseconds since the epoch, as its users see it. The wall clock may be set, and goes on while
    * the machine sleeps.
@@ -215,28 +216,33 @@ class UntilThen implements Validity {
   readonly #expiresAt: number
   readonly #isEndless: boolean
 
-  constructor({ validity, principal, lifetime }: Verified, until: number, countsUntil: number) {
-    this.#proof = validity
-    this.#until = until
-    this.#countsUntil = countsUntil
+  constructor(
+    { validity, principal, lifetime }: Verified,
+    cachedUntil: number,
+    servesUntil: number,
+  ) {
+    this.#basis = validity
+    this.#cachedUntil = cachedUntil
+    this.#servesUntil = servesUntil
     this.#expiresAt = principal.expiresAt.getTime()
     this.#isEndless = lifetime.exp === undefined
   }
 
   get isValid(): boolean {
-    return clock.now() < this.#until && Date.now() < this.#expiresAt && this.#proof.isValid
+    const isOver = clock.now() >= this.#cachedUntil || Date.now() >= this.#expiresAt
+    return !isOver && this.#basis.isValid
   }
 
   get hasEnded(): boolean {
-    return this.#proof.hasEnded
+    return this.#basis.hasEnded
   }
 
   get isWithdrawn(): boolean {
-    return this.#proof.isWithdrawn
+    return this.#basis.isWithdrawn
   }
 
   /** A token that names no end has that of its answer. The time of another is looked at as such. */
   get isOutdated(): boolean {
-    return clock.now() >= this.#countsUntil || (this.#isEndless && Date.now() >= this.#expiresAt)
+    return clock.now() >= this.#servesUntil || (this.#isEndless && Date.now() >= this.#expiresAt)
   }
 }

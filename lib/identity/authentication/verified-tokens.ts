@@ -78,12 +78,12 @@ export class VerifiedTokens {
   }
 }
 
-/** Names may be other texts than those of the claims. */
+/** `mapClaims` may drop the names of the claims, so these are counted apart. */
 function sizeOf({ issuer, sub, jti, sid }: TokenNames): number {
   return NAMES + 2 * [issuer, sub, jti, sid].reduce((sum, name) => sum + (name?.length ?? 0), 0)
 }
 
-/** Why a verified token is believed. */
+/** The reason why a verified token is believed, which may end. */
 export interface Validity {
   readonly isValid: boolean
   /** True: its issuer is gone, or has other rules. */
@@ -126,13 +126,13 @@ export class EndingValidity implements Validity {
    *
    * @param hasItsKeys false: they may not, since its issuer has gone or has other rules
    */
-  lapse(hasItsKeys: () => boolean): void {
+  closeToNewRequests(hasItsKeys: () => boolean): void {
     this.#isTrusted = undefined
     this.#hasItsKeys = hasItsKeys
   }
 
   end(): void {
     this.hasEnded = true
-    this.lapse(() => false)
+    this.closeToNewRequests(() => false)
   }
 }

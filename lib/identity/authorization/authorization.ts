@@ -10,7 +10,7 @@ import type { UserInfo } from '../jwt/user-info.ts'
 import { isTenantName } from '../tenants/tenant-name.ts'
 import { readStepUp, type StepUpDeclaration } from './step-up.ts'
 
-/** What is the same in each tenant. */
+/** The members that are the same in each tenant. */
 type OfUser =
   | 'userInfo'
   | 'issuer'
@@ -79,10 +79,10 @@ export class Authorization {
   /** Ids granted under `*` and in this tenant, literally; superuser rights add nothing here. */
   readonly resources: ReadonlySet<string>
 
-  /** Whether the tenant is suspended. Of `in()` false: it does not ask. */
+  /** True: the tenant is suspended. Of `in()` false: it does not ask. */
   readonly suspended: boolean
 
-  /** Whether the user holds `superuserResource` under `*`, and so every id. */
+  /** True: the user holds `superuserResource` under `*`, and so every id. */
   readonly isSuperuser: boolean
 
   /** When the rights end: the token's `exp` (RFC 7519 §4.1.4). A new Date at each reading. */
@@ -130,12 +130,12 @@ export class Authorization {
     },
   }
 
-  /** Whether the user holds all of the ids. Superusers hold every one. Of none: false. */
+  /** True: the user holds all of the ids. Superusers hold every one. Of none: false. */
   has(this: Authorization, ...ids: string[]): boolean {
     return ids.length > 0 && ids.every((id) => this.#user.holds(id, this.resources))
   }
 
-  /** Whether the user holds at least one of the ids. Superusers hold every one. */
+  /** True: the user holds at least one of the ids. Superusers hold every one. */
   hasAny(this: Authorization, ...ids: string[]): boolean {
     return ids.some((id) => this.#user.holds(id, this.resources))
   }

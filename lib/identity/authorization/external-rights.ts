@@ -71,7 +71,7 @@ export class ExternalRights {
         return resourcesOf(JSON.parse(key))
       },
       read: (answer) => (answer === null ? null : readResources(answer)),
-      learn: (resources, _key, _before, askedAt) =>
+      toValue: (resources, _key, _before, askedAt) =>
         new UserRights(resources, { superuserResource, implied }, lookedAt(askedAt)),
       refuse: (reason) =>
         withoutStack(() => new ERR_AUTH_RESOURCES_UNAVAILABLE(1, `resourcesOf ${reason}`)),

@@ -29,7 +29,7 @@ interface TokenSubject {
   /** In seconds since the epoch. */
   readonly exp: number
   readonly issuer: string | null
-  /** Who acts for the user, the outermost first; empty: the user itself. */
+  /** Those who act for the user, the outermost first; empty: the user itself. */
   readonly actors: readonly Actor[]
   /** The verified `sub`, before `mapClaims`; null: none. Absent: nothing was mapped. */
   readonly tokenSub?: string | null

@@ -26,7 +26,7 @@ export class Rights {
   readonly implied: ImpliedIds | undefined
   readonly #resources: Resources
   readonly #pin: AllowedTenants
-  /** Why there are none, for the log. */
+  /** The reason why there are none, for the log. */
   readonly #missing: string
   #tenants: ReadonlySet<string> | undefined
 

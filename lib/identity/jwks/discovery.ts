@@ -15,7 +15,7 @@ export function isDiscoverable(issuer: string): boolean {
   return isSecureUrl(issuer) && !/[?#]/.test(issuer)
 }
 
-/** Where the keys of an issuer are, by its own metadata. */
+/** The address of an issuer's keys, by its own metadata. */
 export class Discovery {
   readonly #issuer: string
   #known: { readonly jwksUri: string; readonly readAt: number } | undefined

@@ -12,7 +12,7 @@ import { type KeySet, readKeySet } from './jwk-set.ts'
 /** Most bytes of a JWK set, and of an issuer's metadata, after decompression. */
 export const MAX_KEYS_BYTES = 512 * 1024
 
-/** Where a key set is: at its own address, or where the issuer's metadata says. */
+/** The place of a key set: its own address, or that in the issuer's metadata. */
 type KeyLocation = { readonly url: string } | { readonly issuer: string }
 
 export interface FetchedKeysOptions {

@@ -118,7 +118,7 @@ function inPlaceOfSet(value: unknown): string {
     : `this is a discovery document; its jwks_uri is ${address}`
 }
 
-/** How many members there are, and what is wrong with how many of them. */
+/** The number of members, and of those with each flaw. */
 function withoutKeys(flaws: readonly unknown[]): string {
   const kinds = [...new Set(flaws)].map((kind) => {
     return `${flaws.filter((flaw) => flaw === kind).length} ${kind}`
@@ -127,7 +127,7 @@ function withoutKeys(flaws: readonly unknown[]): string {
   return [`no usable key: ${members}`, ...(kinds.length > 0 ? [kinds.join(', ')] : [])].join(': ')
 }
 
-/** How the name of each key of a test authority begins. */
+/** The beginning of the name of each key of a test authority. */
 export const TEST_KEY_NAME = 'fastify-tenant-auth-test-'
 
 /** True: keys are those of a test authority, which signs what anybody asks for. */

@@ -26,7 +26,7 @@ const MATERIAL: ReadonlyMap<string | undefined, readonly (keyof Strings)[]> = ne
 
 type Strings = { readonly [name in (typeof STRINGS)[number]]?: string }
 
-/** Why a member of a JWK set verifies no token. */
+/** The flaw by which a member of a JWK set verifies no token. */
 export type KeyFlaw =
   | 'malformed'
   | 'symmetric'

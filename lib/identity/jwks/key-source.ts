@@ -5,7 +5,7 @@ import { clock } from '../../platform/runtime/clock.ts'
 import { FetchedKeys, type FetchedKeysOptions } from './fetch-jwks.ts'
 import { areTestKeys, type KeyChanges, type KeySet } from './jwk-set.ts'
 
-/** Where the authorization server's public keys come from. */
+/** The source of an authorization server's public keys. */
 export interface KeySource {
   open(): void
   close(): void

@@ -142,7 +142,7 @@ export class JoseHeaders {
     const known = this.#read.get(part)
     if (known) return known
     const text = utf8Text(decodeBase64url(part))
-    if (isTooComplex(text)) throw tokenRefusal('the header is crowded')
+    if (isTooComplex(text)) throw tokenRefusal('the header has too many members')
     const header = readHeader(parseObject(text))
     if (part.length <= MAX_KEPT_LENGTH) this.#keep(part, header)
     return header

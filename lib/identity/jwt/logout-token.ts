@@ -14,7 +14,7 @@ import {
 import { tokenRefusal } from './token-refusal.ts'
 import { checkHeader } from './verify.ts'
 
-/** Who is logged out, by the word of the issuer. `sub`, `sid` or both are there. Immutable. */
+/** The user or session that is logged out. `sub`, `sid` or both are there. Immutable. */
 export interface Logout {
   readonly issuer: string
   /** All sessions of this user, if there is no `sid`. */

@@ -221,7 +221,7 @@ function text(value: unknown): string | null {
   return typeof value === 'string' ? value : null
 }
 
-/** How and when the user has logged in, by the token's own word. Immutable. */
+/** The kind and the time of the user's login, by the token's own word. Immutable. */
 export interface Login {
   /** `acr`; null: none, or no string. */
   readonly acr: string | null
@@ -241,7 +241,7 @@ export function readLogin({ acr, auth_time: time }: RegisteredClaims, tolerance:
   return Object.freeze({ acr: text(acr), authTime, tolerance })
 }
 
-/** Who acts for the user, such as a support agent or another service. Immutable. */
+/** Somebody who acts for the user, such as a support agent or another service. Immutable. */
 export interface Actor {
   /** The actor's identifier at its issuer. Never empty. */
   readonly sub: string

@@ -26,7 +26,7 @@ export function scanClaim(json: Buffer, name: string): string | undefined {
       const end = endOfString(json, at)
       if (depth === 1) {
         const value = afterColon(json, end)
-        // String values are passed over with their names: this is no JSON, and worth no more time.
+        // A string in the place of a member's name: this is no JSON.
         if (value === undefined) return undefined
         if (equals(json, at, end, key)) return textAt(json, value)
         at = json[value] === QUOTE ? endOfString(json, value) - 1 : value - 1

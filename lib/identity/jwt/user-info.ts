@@ -11,7 +11,7 @@ export interface Resources {
   readonly [tenant: string]: readonly string[]
 }
 
-/** Who a request acts as: the verified claims, in OpenID Connect's names. Deeply immutable. */
+/** The user of a request: the verified claims, in OpenID Connect's names. Deeply immutable. */
 export interface UserInfo {
   /** The user's identifier at the authorization server (RFC 7519 §4.1.2). Never empty. */
   readonly sub: string

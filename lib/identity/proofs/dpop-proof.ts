@@ -131,7 +131,7 @@ function digestOf(text: string): string {
 function readPart(part: string): Record<string, unknown> {
   return asProof(() => {
     const text = utf8Text(decodeBase64url(part))
-    if (isTooComplex(text)) throw proofRefusal('it is crowded')
+    if (isTooComplex(text)) throw proofRefusal('it has too many members')
     return parseObject(text)
   })
 }

@@ -78,8 +78,8 @@ export class Possession {
    * The keys that the sender of a verified token has proved to hold. A promise only if `proofSeen`
    * gives one, and then one of `waits`.
    *
-   * @param known.possession what the request has proved before, by the same token: a proof counts
-   * once, and a hook may have put another scheme into the header
+   * @param known.possession the proof that the request made at `onRequest`; null: none yet. A proof
+   * counts once, and a hook may have put another scheme into the header
    * @param known.mustBeBound whether an unbound token is refused
    * @throws ERR_AUTH_TOKEN_INVALID, ERR_AUTH_PROOFS_UNAVAILABLE
    */
@@ -89,8 +89,8 @@ export class Possession {
     known: { readonly possession: Possessed | null; readonly mustBeBound: boolean },
     waits: PendingRequests,
   ): MaybePromise<Possessed> {
-    const { possession: before } = known
-    if (before !== null && isSame(before.confirmation, confirmation)) return before
+    const { possession } = known
+    if (possession !== null && isSame(possession.confirmation, confirmation)) return possession
     if (confirmation === null) {
       if (hasDpopScheme(sent.request)) throw tokenRefusal('an unbound token with the scheme DPoP')
       if (known.mustBeBound) throw tokenRefusal('not bound to its sender')

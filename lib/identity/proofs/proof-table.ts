@@ -44,8 +44,9 @@ interface Bucket {
  * The proofs that were seen by this process: about 75 bytes each, in buckets that are dropped
  * whole. There is no timer: a call drops what is over.
  *
- * A clock that is set brings no proof back. A bucket is dropped when its end has come on the
- * monotonic clock and on the wall clock as well. After that, whatever ends no later counts as seen.
+ * Setting the wall clock never makes a used proof valid again. A bucket is dropped when its end has
+ * come on the monotonic clock and on the wall clock as well. After that, whatever ends no later
+ * counts as seen.
  */
 class Proofs {
   readonly #max: number

@@ -107,8 +107,8 @@ export class TenantsByFunction implements KnownTenants {
       timeout,
       ...reporting,
       read: readState,
-      learn: (state) => state,
-      learnt: (state, tenant) => {
+      toValue: (state) => state,
+      onCached: (state, tenant) => {
         if (state === 'suspended') this.#watched.notify((watched) => watched === tenant)
       },
       refuse: (reason) =>

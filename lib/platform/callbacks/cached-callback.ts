@@ -61,7 +61,7 @@ export class CachedCallback<A, K = A> {
     this.#line = new Line(line, timeout)
     this.#lineOfKnown =
       own.known === undefined ? this.#line : new Line({ ...line, ...own.known }, timeout)
-    this.#answers = own.table ?? new AnswerCache(maxKept, (value) => own.drop?.(value), weight)
+    this.#answers = own.table ?? new AnswerCache(maxKept, (value) => own.onDropped?.(value), weight)
     this.#refusals = new AnswerCache(own.refusals?.maxKept ?? 0, () => {}, weight)
   }
 
@@ -177,7 +177,7 @@ export class CachedCallback<A, K = A> {
       () => line.enter(this.#visitOf(question)),
       (given) => {
         end()
-        return this.#learn(given, question)
+        return this.#succeeded(given, question)
       },
       (error) => {
         end()
@@ -212,21 +212,21 @@ export class CachedCallback<A, K = A> {
     }
   }
 
-  #learn(answer: A, { key, askedAt = clock.now(), isForgotten }: OpenQuestion<K>): K {
+  #succeeded(answer: A, { key, askedAt = clock.now(), isForgotten }: OpenQuestion<K>): K {
     // The question came before `forget()`: the answer may be what was forgotten.
     if (isForgotten) {
-      const forgotten = this.#rules.learn(answer, key, undefined, askedAt)
-      this.#rules.drop?.(forgotten)
+      const forgotten = this.#rules.toValue(answer, key, undefined, askedAt)
+      this.#rules.onDropped?.(forgotten)
       return forgotten
     }
     const before = this.#answers.get(key)?.answer
-    const value = this.#rules.learn(answer, key, before, askedAt)
-    this.#keep(value, key, askedAt)
-    this.#rules.learnt?.(value, key)
+    const value = this.#rules.toValue(answer, key, before, askedAt)
+    this.#store(value, key, askedAt)
+    this.#rules.onCached?.(value, key)
     return value
   }
 
-  #keep(value: K, key: string, askedAt: number): void {
+  #store(value: K, key: string, askedAt: number): void {
     const isRefusal = this.#rules.refusals?.is(value) ?? false
     const keptFor = this.#rules.keptFor(value) * 1000
     if (isRefusal || keptFor <= 0) this.#drop(key)
@@ -250,9 +250,9 @@ export class CachedCallback<A, K = A> {
     // To throw, and to be late, is an outage. A wrong answer is none: the right one may have said
     // less than before.
     const before = this.#answers.get(key)
-    if (before !== undefined && !isForgotten && isSpared(before)) return before.answer
+    if (before !== undefined && !isForgotten && isStillFresh(before)) return before.answer
     const isOver = isUnusable && !isForgotten
-    this.#rules.failed?.(this.#refusalOf(error), key, before?.answer, isOver)
+    this.#rules.onFailed?.(this.#refusalOf(error), key, before?.answer, isOver)
     if (isOver) this.#drop(key)
     return this.#lastGood(key, error)
   }
@@ -261,7 +261,7 @@ export class CachedCallback<A, K = A> {
   #drop(key: string): void {
     const before = this.#answers.get(key)?.answer
     this.#answers.delete(key)
-    if (before !== undefined) this.#rules.drop?.(before)
+    if (before !== undefined) this.#rules.onDropped?.(before)
   }
 
   /**
@@ -280,6 +280,6 @@ export class CachedCallback<A, K = A> {
 }
 
 /** True: it was renewed before its time was over, for somebody who can do without. */
-function isSpared({ freshUntil, renewAt }: CachedAnswer<unknown>): boolean {
+function isStillFresh({ freshUntil, renewAt }: CachedAnswer<unknown>): boolean {
   return clock.now() < freshUntil && renewAt === Number.POSITIVE_INFINITY
 }

@@ -6,7 +6,7 @@ import type { PendingRequests } from './pending-requests.ts'
 // Outside: functions of the application. One may answer at once, later, too late or never; it may
 // throw, or return something that is no answer.
 
-/** Why a function of the application gave no answer. */
+/** The failure of a function of the application, which gave no answer. */
 export interface CallbackFailure {
   /** `unusable`: it has answered, but nothing that can be used. */
   readonly kind: 'thrown' | 'late' | 'unusable'

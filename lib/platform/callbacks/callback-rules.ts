@@ -22,24 +22,24 @@ export interface CallbackRules<A, K = A> extends Omit<AnswerRules<A>, 'read'> {
    * @param before the value of the answer before; undefined: there is none
    * @param askedAt when it was asked for: a reading of `clock`
    */
-  learn(answer: A, key: string, before: K | undefined, askedAt: number): K
+  toValue(answer: A, key: string, before: K | undefined, askedAt: number): K
   /**
    * Called with each value that was not forgotten on its way, once it is in the cache, if it is
    * cached at all.
    */
-  learnt?(value: K, key: string): void
+  onCached?(value: K, key: string): void
   /**
    * Called when a question has failed.
    *
    * @param before the value of the answer before
    * @param isOver the function gave what is no answer: the one before serves no more
    */
-  failed?(error: unknown, key: string, before: K | undefined, isOver: boolean): void
+  onFailed?(error: unknown, key: string, before: K | undefined, isOver: boolean): void
   /**
    * Takes a value that is cached no more, or was not cached: the table is full, another answer says
    * no or cannot be used, or it was forgotten on its way.
    */
-  drop?(value: K): void
+  onDropped?(value: K): void
   /**
    * Seconds for which a value is cached; 0: it is not. They count from the question, but from the
    * answer if it says no.

@@ -56,8 +56,8 @@ export class Lifecycle {
   }
 
   /**
-   * The services accept tokens of several issuers together. One that has ended counts until the
-   * last one ends.
+   * The services accept tokens of several issuers together. The issuers of a closed service count
+   * until the last service closes.
    */
   get hasSeveralIssuers(): boolean {
     return this.#hasDynamicIssuers || this.#issuers.size > 1

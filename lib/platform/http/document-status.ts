@@ -10,7 +10,7 @@ export interface DocumentState {
   readonly state: 'fresh' | 'stale' | 'none'
   /** Seconds since the last good load; null if there was none. */
   readonly age: number | null
-  /** Why the last attempt failed, in constant words; null if it did not. */
+  /** The failure of the last attempt, in constant words; null: it did not fail. */
   readonly failure: string | null
 }
 
@@ -99,7 +99,7 @@ export interface DocumentEvent {
   readonly event: DocumentChange | 'changed'
   /** Seconds since it was had last; null: never. */
   readonly age: number | null
-  /** Why the last attempt failed, in constant words; null: it did not. */
+  /** The failure of the last attempt, in constant words; null: it did not fail. */
   readonly reason: string | null
   /** Of `changed`: the names (`kid`) of the keys that came, at most 20. */
   readonly added?: readonly string[]

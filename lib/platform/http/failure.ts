@@ -4,7 +4,7 @@ import { errorCode, isThrown } from '../runtime/error.ts'
 // Outside: other servers, which refuse, hang, or are not there at all. Their words never get into a
 // log.
 
-/** Why something from outside cannot be used, in constant words of ours. */
+/** The reason why something from outside cannot be used, in constant words of ours. */
 export class Unusable extends Error {}
 
 /** The part of any error that may be logged: our own words, or that there are none. */

@@ -83,7 +83,7 @@ export class RemoteDocument<T> {
 
   /** `current()`, after the load that is under way if there is no document yet. */
   async settled(): Promise<T | undefined> {
-    // Who asks after `forget()` waits for a load that began after it.
+    // After `forget()` only a load that began after it counts.
     if (this.#isForgotten) await this.#running
     return this.current() ?? (await this.#running) ?? this.current()
   }

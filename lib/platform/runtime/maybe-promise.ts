@@ -52,6 +52,6 @@ export function ignoreRejection(answer: unknown, rejected = (_: unknown): void =
   try {
     if (isThenable(answer)) answer.then(undefined, rejected)
   } catch {
-    // What cannot be read is no promise.
+    // A value that cannot be read is no promise.
   }
 }

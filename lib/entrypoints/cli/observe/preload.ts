@@ -186,7 +186,7 @@ function guardsOf(scopes: readonly FastifyInstance[]) {
   })
 }
 
-/** What the matrix needs of an application that is ready. */
+/** The policies of an application that is ready, for the matrix. */
 function takePolicies(scopes: readonly FastifyInstance[], captured: readonly CapturedRoute[]) {
   const guards = guardsOf(scopes)
   const routes = guards.flatMap(({ scope, service }) => service.routes(scope)).map(wholeRoute)

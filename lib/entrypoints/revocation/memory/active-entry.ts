@@ -12,7 +12,7 @@ export interface Ending {
 
 export class ActiveEntry implements Ending {
   /** The names that are set: 1 for the first, 2, 4 and 8. */
-  readonly shape: number
+  readonly nameMask: number
   readonly key: string
   /** Its user, of one issuer or of any; null: it names none. */
   readonly user: string | null
@@ -26,8 +26,8 @@ export class ActiveEntry implements Ending {
   readonly #endsAt: number
 
   constructor(names: Names, issuedBefore: number, { end, isNamed }: Ending, lastAnswer = -2) {
-    this.shape = shapeOf(names)
-    this.key = keyOf(names, this.shape) ?? ''
+    this.nameMask = maskOf(names)
+    this.key = keyOf(names, this.nameMask) ?? ''
     const user = userOf(names)
     // Both are one text in memory.
     this.user = user === this.key ? this.key : user
@@ -74,15 +74,15 @@ export class ActiveEntry implements Ending {
   }
 }
 
-function shapeOf(names: Names): number {
-  return names.reduce((shape, name, i) => (name === null ? shape : shape | (1 << i)), 0)
+function maskOf(names: Names): number {
+  return names.reduce((nameMask, name, i) => (name === null ? nameMask : nameMask | (1 << i)), 0)
 }
 
-/** The names of a shape in one text; undefined: one of them is not there. */
-export function keyOf(names: Names, shape: number): string | undefined {
+/** The names of a mask in one text; undefined: one of them is not there. */
+export function keyOf(names: Names, nameMask: number): string | undefined {
   let key = ''
   for (let i = 0; i < names.length; i++) {
-    if ((shape & (1 << i)) === 0) continue
+    if ((nameMask & (1 << i)) === 0) continue
     const name = names[i] ?? null
     if (name === null) return undefined
     key += name

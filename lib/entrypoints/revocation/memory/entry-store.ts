@@ -33,7 +33,7 @@ export interface Pull {
   readonly isAnew: boolean
 }
 
-interface Held {
+interface IssuerEntries {
   /** The oldest one is first. */
   readonly entries: Set<ActiveEntry>
   readonly ofUsers: Set<ActiveEntry>
@@ -41,16 +41,16 @@ interface Held {
 }
 
 /** Entries of the same names. The latest `issuedBefore` is first. */
-type Steps = readonly ActiveEntry[]
+type SameNames = readonly ActiveEntry[]
 
 /** The entries in memory. None is given up before its end: the names of those without room stay. */
 export class EntryStore {
   readonly #rules: DenyListRules
   readonly #accepted: Lifecycle
   readonly #watched = new WatchedTokens()
-  /** Entries by the shape of their names, and by these names. */
-  readonly #tables = new Map<number, Map<string, Steps>>()
-  readonly #ofIssuer = new Map<string | null, Held>()
+  /** Entries by the mask of their names, and by these names. */
+  readonly #tables = new Map<number, Map<string, SameNames>>()
+  readonly #ofIssuer = new Map<string | null, IssuerEntries>()
   readonly #ofUser = new Map<string, number>()
   readonly #overflow: Overflow
   #size = 0
@@ -73,11 +73,11 @@ export class EntryStore {
     if (this.#size === 0) return false
     const names = namesOfToken(token)
     const issuedAt = token.issuedAt?.getTime()
-    for (const [shape, table] of this.#tables) {
-      const key = keyOf(names, shape)
-      const steps = key === undefined ? undefined : table.get(key)
+    for (const [nameMask, table] of this.#tables) {
+      const key = keyOf(names, nameMask)
+      const same = key === undefined ? undefined : table.get(key)
       // The first that has not ended reaches farther than all that follow it.
-      if (steps?.find((entry) => !this.#hasEnded(entry))?.fits(issuedAt)) return true
+      if (same?.find((entry) => !this.#hasEnded(entry))?.fits(issuedAt)) return true
     }
     return false
   }
@@ -113,7 +113,7 @@ export class EntryStore {
     const known = ending ?? { end: Date.now() + this.#rules.maxLifetime * 1000, isNamed: false }
     this.#serial = by?.serial ?? this.#serial
     const entry = new ActiveEntry(names, issuedBefore, known, by?.serial)
-    const others = this.#stepsOf(entry)
+    const others = this.#sameNamesAs(entry)
     if (ending === null && by !== undefined && isRepeated(others, entry, by)) return
     if (this.#hasEnded(entry) || others.some((other) => other.covers(entry))) return
     for (const other of others) if (entry.covers(other)) this.#delete(other)
@@ -148,19 +148,22 @@ export class EntryStore {
   }
 
   #insert(entry: ActiveEntry): void {
-    const full = this.#fullCircle(entry)
+    const full = this.#fullScope(entry)
     if (full !== undefined) {
       this.#overflow.add(entry, full)
       return
     }
-    const others = this.#stepsOf(entry)
+    const others = this.#sameNamesAs(entry)
     // Most lists never grow: one that does gets room for more than one entry.
-    this.#setSteps(entry, others.length === 0 ? [entry] : [...others, entry].sort(byReach))
+    this.#setSameNames(
+      entry,
+      others.length === 0 ? [entry] : [...others, entry].sort(byIssuedBefore),
+    )
     this.#count(entry, 1)
   }
 
-  /** The circle without room for an entry; undefined: there is room. */
-  #fullCircle(entry: ActiveEntry): 'user' | 'issuer' | undefined {
+  /** The scope without room for an entry; undefined: there is room. */
+  #fullScope(entry: ActiveEntry): 'user' | 'issuer' | undefined {
     if (this.#limitOf(entry) === undefined) return undefined
     // Ended entries leave their room.
     this.sweepSome(SWEEP_FULL_EVERY)
@@ -177,9 +180,9 @@ export class EntryStore {
   }
 
   #delete(entry: ActiveEntry): void {
-    this.#setSteps(
+    this.#setSameNames(
       entry,
-      this.#stepsOf(entry).filter((other) => other !== entry),
+      this.#sameNamesAs(entry).filter((other) => other !== entry),
     )
     this.#count(entry, -1)
   }
@@ -207,7 +210,7 @@ export class EntryStore {
   #makeRoom(entry: ActiveEntry): void {
     while (!this.#hasRoom(entry)) {
       let most = 0
-      let greediest: Held | undefined
+      let greediest: IssuerEntries | undefined
       for (const [issuer, held] of this.#ofIssuer) {
         const part = this.#partFor(held.entries.size, held.bytes)
         const mayPay = issuer !== null && held.ofUsers.size > 0
@@ -244,14 +247,14 @@ export class EntryStore {
     return entry.hasEnded(this.#accepted.clockTolerance)
   }
 
-  #stepsOf({ shape, key }: ActiveEntry): Steps {
-    return this.#tables.get(shape)?.get(key) ?? []
+  #sameNamesAs({ nameMask, key }: ActiveEntry): SameNames {
+    return this.#tables.get(nameMask)?.get(key) ?? []
   }
 
-  #setSteps({ shape, key }: ActiveEntry, steps: Steps): void {
-    const table = this.#tables.get(shape) ?? new Map<string, Steps>()
-    setOrDelete(table, key, steps, steps.length > 0)
-    setOrDelete(this.#tables, shape, table, table.size > 0)
+  #setSameNames({ nameMask, key }: ActiveEntry, same: SameNames): void {
+    const table = this.#tables.get(nameMask) ?? new Map<string, SameNames>()
+    setOrDelete(table, key, same, same.length > 0)
+    setOrDelete(this.#tables, nameMask, table, table.size > 0)
   }
 }
 
@@ -260,13 +263,14 @@ function setOrDelete<Key, Value>(map: Map<Key, Value>, key: Key, value: Value, s
   else map.delete(key)
 }
 
-const byReach = (a: ActiveEntry, b: ActiveEntry) => (a.issuedBefore < b.issuedBefore ? 1 : -1)
+const byIssuedBefore = (a: ActiveEntry, b: ActiveEntry) =>
+  a.issuedBefore < b.issuedBefore ? 1 : -1
 
 /**
  * True if an entry that names no end has come before. It ends when the one before it does, unless
  * that one has not come of late: then it was added once more.
  */
-function isRepeated(others: Steps, entry: ActiveEntry, { serial, isAnew }: Pull): boolean {
+function isRepeated(others: SameNames, entry: ActiveEntry, { serial, isAnew }: Pull): boolean {
   const same = others.find((other) => !other.isNamed && other.issuedBefore === entry.issuedBefore)
   if (same === undefined || !(isAnew || same.lastAnswer >= serial - 1)) return false
   same.lastAnswer = serial

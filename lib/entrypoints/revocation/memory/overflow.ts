@@ -2,18 +2,18 @@ import type { Lifecycle } from '../../../platform/callbacks/lifecycle.ts'
 import type { Names } from '../entry.ts'
 import { type ActiveEntry, userOf } from './active-entry.ts'
 
-/** Most users, and most issuers, that are remembered: beyond them a wider circle is. */
-const MOST_CIRCLES = 4000
+/** Most users, and most issuers, that are remembered: beyond them a wider scope is. */
+const MOST_SCOPES = 4000
 
 /**
- * The entries of a circle that end last, by the wall clock and by `clock`. They are two where the
+ * The entries of a scope that end last, by the wall clock and by `clock`. They are two where the
  * wall clock was set.
  */
 type LastEntries = readonly [wall: ActiveEntry, steady: ActiveEntry]
 
 /**
- * Entries that had no room in memory, by the smallest circle that they may concern: a user, an
- * issuer, or everybody. Until the last one of a circle ends, nobody knows which tokens of it fall.
+ * Entries that had no room in memory, by the smallest scope that they may concern: a user, an
+ * issuer, or everybody. Until the last one of a scope ends, nobody knows which tokens of it fall.
  */
 export class Overflow {
   readonly #accepted: Lifecycle
@@ -29,10 +29,10 @@ export class Overflow {
     return this.#users.size + this.#issuers.size === 0 && this.#everybody === undefined
   }
 
-  /** @param circle the smallest that counts; if the entry names none, the next wider one does */
-  add(entry: ActiveEntry, circle: 'user' | 'issuer'): void {
+  /** @param scope the smallest that counts; if the entry names none, the next wider one does */
+  add(entry: ActiveEntry, scope: 'user' | 'issuer'): void {
     const { user, issuer } = entry
-    if (circle === 'user' && user !== null) {
+    if (scope === 'user' && user !== null) {
       if (this.#widen(this.#users, user, entry)) return
       if (this.#makeRoom(issuer) && this.#widen(this.#users, user, entry)) return
     }
@@ -52,15 +52,15 @@ export class Overflow {
   }
 
   sweep(): void {
-    for (const circles of [this.#users, this.#issuers]) {
-      for (const [key, last] of circles) if (this.#haveEnded(last)) circles.delete(key)
+    for (const scopes of [this.#users, this.#issuers]) {
+      for (const [key, last] of scopes) if (this.#haveEnded(last)) scopes.delete(key)
     }
     if (this.#everybody && this.#haveEnded(this.#everybody)) this.#everybody = undefined
   }
 
   /**
-   * The issuer of most users in a full table has one circle in their place, unless the newcomer is
-   * of an issuer that has about as many, or one circle already.
+   * The issuer of most users in a full table has one scope in their place, unless the newcomer is
+   * of an issuer that has about as many, or one scope already.
    */
   #makeRoom(newcomer: string | null): boolean {
     if (newcomer !== null && this.#issuers.has(newcomer)) return false
@@ -82,10 +82,10 @@ export class Overflow {
     return true
   }
 
-  #widen(circles: Map<string, LastEntries>, key: string, ...entries: ActiveEntry[]): boolean {
-    const known = circles.get(key)
-    if (known === undefined && circles.size >= MOST_CIRCLES) return false
-    for (const entry of entries) circles.set(key, this.#last(circles.get(key), entry))
+  #widen(scopes: Map<string, LastEntries>, key: string, ...entries: ActiveEntry[]): boolean {
+    const known = scopes.get(key)
+    if (known === undefined && scopes.size >= MOST_SCOPES) return false
+    for (const entry of entries) scopes.set(key, this.#last(scopes.get(key), entry))
     return true
   }
 

@@ -141,7 +141,7 @@ export function redisFailure(error: unknown): Error {
   return Object.assign(new Error(words), { name: String(name) })
 }
 
-/** What the clients say of a connection that is lost. */
+/** Messages of the clients about a connection that is lost. */
 const LOST_CONNECTION: ReadonlySet<unknown> = new Set([
   'Connection is closed.',
   'Command timed out',

@@ -75,7 +75,7 @@ export function streamSource(stream: RedisStream) {
   let sweepAt = Number.NEGATIVE_INFINITY
   /** A sweep goes on where the last one was, since entries at the beginning may last for years. */
   let sweepFrom = FIRST_ID
-  /** What was read last. It should still be there when all is asked for, as after a failure. */
+  /** The last id that was read. It should still be there when all is asked for after a failure. */
   let last = START
   const own = new UnreadItems()
 
@@ -121,7 +121,7 @@ export function streamSource(stream: RedisStream) {
       if (!isThere || (cursor === null && at !== START)) {
         // An item that has ended may have been deleted.
         const notice = isThere || hasEnded(at, Date.now()) ? undefined : LOST
-        // What is gone is noticed once.
+        // A loss is noticed once.
         if (!isThere) last = START
         return { entries: [], cursor: START, hasMore: true, notice }
       }
