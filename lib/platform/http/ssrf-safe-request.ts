@@ -1,7 +1,9 @@
+import { constants } from 'node:crypto'
 import dns, { type LookupAddress } from 'node:dns'
 import http, { type IncomingMessage } from 'node:http'
 import https from 'node:https'
 import { BlockList, isIP, type LookupFunction } from 'node:net'
+import { DEFAULT_CIPHERS } from 'node:tls'
 import { promisify } from 'node:util'
 import { errorCode } from '../runtime/error.ts'
 import { badStatus, FetchFailure, noAnswer } from './failure.ts'
@@ -55,6 +57,17 @@ const NAME = { 'user-agent': 'node' }
 /** Most answers of class 1xx before the answer (RFC 9110 §15.2). */
 const MOST_NOTICES = 10
 
+/**
+ * Handshakes without what only the server's choice makes costly, all at once and before any limit
+ * counts: a finite-field group of 10,000 bits costs almost a second, the largest of TLS 1.3 150 ms,
+ * and renegotiations have no end. Every server that is kept up has elliptic curves.
+ */
+const HANDSHAKE = {
+  ciphers: `${DEFAULT_CIPHERS}:!DHE`,
+  ecdhCurve: 'X25519:P-256:P-384:P-521',
+  secureOptions: constants.SSL_OP_NO_RENEGOTIATION,
+}
+
 function send(address: string, request: JudgedRequest): Promise<IncomingMessage> {
   const { isAllowed, signal } = request
   return new Promise((resolve, reject) => {
@@ -67,7 +80,11 @@ function send(address: string, request: JudgedRequest): Promise<IncomingMessage>
     // An agent of its own: that of the process may use a proxy, or keep connections of others.
     const sent =
       url.protocol === 'https:'
-        ? https.request(url, { agent: new https.Agent(connecting), headers, signal })
+        ? https.request(url, {
+            agent: new https.Agent({ ...connecting, ...HANDSHAKE }),
+            headers,
+            signal,
+          })
         : http.request(url, { agent: new http.Agent(connecting), headers, signal })
     sent.on('response', resolve)
     sent.on('error', reject)

@@ -17,18 +17,26 @@ const time = (value: string) => der(0x18, Buffer.from(value))
 const oid = (hex: string) => der(0x06, Buffer.from(hex, 'hex'))
 
 const ECDSA_WITH_SHA256 = sequence(oid('2a8648ce3d040302'))
+const RSA_WITH_SHA256 = sequence(oid('2a864886f70d01010b'), der(0x05))
 const COMMON_NAME = oid('550403')
 const SUBJECT_ALT_NAME = oid('551d11')
 
 /** A certificate that vouches for itself and for one host name, and its key, both in PEM. */
-export function selfSigned(host: string): { readonly cert: string; readonly key: string } {
-  const { publicKey, privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' })
+export function selfSigned(
+  host: string,
+  kind: 'ec' | 'rsa' = 'ec',
+): { readonly cert: string; readonly key: string } {
+  const { publicKey, privateKey } =
+    kind === 'ec'
+      ? generateKeyPairSync('ec', { namedCurve: 'P-256' })
+      : generateKeyPairSync('rsa', { modulusLength: 2048 })
+  const algorithm = kind === 'ec' ? ECDSA_WITH_SHA256 : RSA_WITH_SHA256
   const name = sequence(set(sequence(COMMON_NAME, text(host))))
   const altNames = der(0x04, sequence(der(0x82, Buffer.from(host))))
   const content = sequence(
     der(0xa0, integer(2)),
     integer(1),
-    ECDSA_WITH_SHA256,
+    algorithm,
     name,
     sequence(time('20200101000000Z'), time('20991231235959Z')),
     name,
@@ -36,7 +44,7 @@ export function selfSigned(host: string): { readonly cert: string; readonly key:
     der(0xa3, sequence(sequence(SUBJECT_ALT_NAME, altNames))),
   )
   const signature = der(0x03, Buffer.of(0), sign('sha256', content, privateKey))
-  const certificate = sequence(content, ECDSA_WITH_SHA256, signature).toString('base64')
+  const certificate = sequence(content, algorithm, signature).toString('base64')
   return {
     cert: `-----BEGIN CERTIFICATE-----\n${certificate}\n-----END CERTIFICATE-----\n`,
     key: privateKey.export({ type: 'pkcs8', format: 'pem' }).toString(),

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
-import { createServer } from 'node:https'
+import { createServer, type ServerOptions } from 'node:https'
 import { after, test } from 'node:test'
+import { TLSSocket } from 'node:tls'
 import { tempFolder } from '../../helpers/documents/temp-folder.ts'
 import { runChild } from '../../helpers/processes/child.ts'
 import { askedServer, portOf } from '../../helpers/servers/asked-server.ts'
@@ -15,8 +16,8 @@ const server = createServer({ cert, key }, (_, response) => response.end('{"a":1
 const port = await portOf(server)
 after(() => server.close())
 
-const fetchFrom = (host: string, env: NodeJS.ProcessEnv) =>
-  runChild('judged-fetch', [`https://${host}:${port}/`], [], LIMIT, env)
+const fetchFrom = (host: string, env: NodeJS.ProcessEnv, at = port) =>
+  runChild('judged-fetch', [`https://${host}:${at}/`], [], LIMIT, env)
 
 test('a certificate that the process trusts is good for its own host only', async () => {
   const env = { NODE_EXTRA_CA_CERTS }
@@ -48,3 +49,31 @@ test('a proxy of the environment is not used', async () => {
   assert.deepEqual(printed, { answer: { a: 2 } })
   assert.equal(proxy.count, 0)
 })
+
+const COSTLY: readonly (readonly [name: string, options: ServerOptions, again: boolean])[] = [
+  [
+    'finite fields of its own size',
+    { maxVersion: 'TLSv1.2', ciphers: 'DHE-RSA-AES128-GCM-SHA256', dhparam: 'auto' },
+    false,
+  ],
+  ['the finite fields of TLS 1.3', { minVersion: 'TLSv1.3', ecdhCurve: 'ffdhe2048' }, false],
+  ['one handshake after another', { maxVersion: 'TLSv1.2' }, true],
+]
+
+for (const [name, options, again] of COSTLY) {
+  test(`a server cannot make a handshake costly by ${name}`, async (t) => {
+    const own = selfSigned('localhost', 'rsa')
+    const costly = createServer({ ...options, ...own }, ({ socket }, response) => {
+      const answer = () => response.end('{"a":1}')
+      if (again && socket instanceof TLSSocket) socket.renegotiate({}, answer)
+      else answer()
+    })
+    costly.on('connection', (socket) => t.after(() => socket.destroy()))
+    costly.on('secureConnection', (socket) => socket.on('error', () => {}))
+    t.after(() => costly.close())
+    const at = await portOf(costly)
+    const env = { NODE_EXTRA_CA_CERTS: folder.write(own.cert) }
+    const { failure } = Object(await fetchFrom('localhost', env, at))
+    assert.match(failure, /^no answer \((EPROTO|ECONNRESET|ERR_SSL_\w+)\)$/)
+  })
+}
