@@ -5,6 +5,24 @@ import { isTenantName, MAX_TENANT_LENGTH } from './tenant-name.ts'
 /** One segment of a path. URL parsers end it at each of the others. */
 const SEGMENT = /^[^/?#\\]+$/
 
+/** Bytes after the first one of a character. */
+const MORE = '%[89ab][\\da-f]'
+
+/**
+ * Percent-encoded text that is UTF-8 (RFC 3629 §4). `decodeURIComponent` throws for any other, and
+ * an exception costs more than the rest: a stranger's token may name dozens of addresses.
+ */
+const ENCODED_TEXT = new RegExp(
+  `^(?:${[
+    '[^%]',
+    '%[0-7][\\da-f]',
+    `%(?:c[2-9a-f]|d[\\da-f])${MORE}`,
+    `%(?:e0(?=%[ab])|e[1-9a-cef]|ed(?=%[89]))(?:${MORE}){2}`,
+    `%(?:f0(?=%[9ab])|f[1-3]|f4(?=%8))(?:${MORE}){3}`,
+  ].join('|')})*$`,
+  'i',
+)
+
 /** Longest encoded name: a character of the name is at most nine of the address. */
 const LONGEST = 9 * MAX_TENANT_LENGTH
 
@@ -47,16 +65,9 @@ export class TenantAddresses implements TenantsByAddress {
     if (!address.startsWith(this.#before) || !address.endsWith(this.#after)) return undefined
     const segment = address.slice(this.#before.length, end)
     if (segment.length > LONGEST || !SEGMENT.test(segment)) return undefined
-    const name = decoded(segment)
+    if (!ENCODED_TEXT.test(segment)) return undefined
+    const name = decodeURIComponent(segment)
     return isTenantName(name) && !STEPS.has(name) ? flatString(name) : undefined
-  }
-}
-
-function decoded(segment: string): string | undefined {
-  try {
-    return decodeURIComponent(segment)
-  } catch {
-    return undefined
   }
 }
 
