@@ -119,3 +119,36 @@ test('two realms of one host have two names in stats() and in the log', async (t
   const found = app.authService.stats().documents.map(({ name }) => name)
   assert.deepEqual(found, ['idp.test/realms/acme', 'idp.test/realms/other'])
 })
+
+const listed = (publicKeysUrl: string, tenants: '*' | string[] = ['acme']) => ({
+  issuers: [{ issuer: 'https://acme.test', tenants, publicKeysUrl }],
+})
+
+test('silent name servers of a customer in a list hold no thread of the process', async (t) => {
+  const asked = await nameServer(t, () => undefined)
+  const threads = t.mock.method(dns, 'lookup')
+  await guarded(t, listed('https://idp.customer.test/keys'))
+  await until(() => asked.length > 0)
+  assert.deepEqual([asked[0], threads.mock.callCount()], ['idp.customer.test', 0])
+})
+
+for (const [whose, tenants, names] of [
+  ['a customer', ['acme'], ['idp.customer.test']],
+  ['the operator', '*', []],
+] as const) {
+  test(`a host of ${whose} that only the machine knows brings keys of a list`, async (t) => {
+    const server = await KeyServer.start(() => authority.publicKeys)
+    t.after(() => server.close())
+    const asked = await nameServer(t, () => null)
+    t.mock.method(dns, 'lookup', (...args: unknown[]) => {
+      const done = args.at(-1)
+      assert.ok(typeof done === 'function', 'a look-up without a callback')
+      done(null, [{ address: '127.0.0.1', family: 4 }])
+    })
+    const url = server.url.replace('127.0.0.1', 'idp.customer.test')
+    const { app } = await guarded(t, listed(url, tenants === '*' ? '*' : [...tenants]))
+    const response = await app.inject({ url: '/me', headers: await authority.headers() })
+    assert.equal(response.statusCode, 200)
+    assert.deepEqual(asked, names)
+  })
+}

@@ -82,7 +82,8 @@ export class FetchedKeys implements DocumentSource<KeySet> {
   #limits(limit: TimeLimit): FetchLimits {
     const { isUntrusted, publicOnly, places, isOwn } = this.#options
     const isAllowed = publicOnly ? isPublicAddress : isUntrusted ? () => true : undefined
-    const limits = { maxBytes: MAX_KEYS_BYTES, signal: limit.signal, isAllowed }
+    const { signal } = limit
+    const limits = { maxBytes: MAX_KEYS_BYTES, signal, isAllowed, isOfOthers: !isOwn }
     if (places === undefined) return limits
     const rank = isOwn ? 'own' : this.#isProved ? 'proved' : 'new'
     const turn: FetchLimits['turn'] = (url, work) => places.run(work, { url, rank, limit })

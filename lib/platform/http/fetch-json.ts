@@ -1,7 +1,7 @@
 import { isTooComplex } from '../runtime/json-complexity.ts'
 import { ownCopy } from '../runtime/own-property.ts'
 import { badStatus, FetchFailure, noAnswer } from './failure.ts'
-import { type AddressRule, ssrfSafeRequest } from './ssrf-safe-request.ts'
+import { type AddressRule, assertNameServers, ssrfSafeRequest } from './ssrf-safe-request.ts'
 
 // Outside: other servers, which may redirect, send too much, break off, or send other than JSON.
 
@@ -17,6 +17,8 @@ export interface FetchLimits {
   readonly turn?: (<T>(url: string, work: () => Promise<T>) => Promise<T>) | undefined
   /** The IP addresses that may be connected to; without it any may, and Node's fetch is used. */
   readonly isAllowed?: AddressRule | undefined
+  /** True: the host is a customer's, whose name servers may be silent. Default: no. */
+  readonly isOfOthers?: boolean | undefined
   /** Called with each answer of Node's fetch, good or bad, before its body is read. */
   readonly onAnswer?: ((answer: Pick<Response, 'status' | 'headers'>) => void) | undefined
 }
@@ -64,10 +66,13 @@ export async function fetchText(url: string, limits: FetchLimits): Promise<strin
 
 async function request(
   url: string,
-  { signal, onAnswer }: FetchLimits,
+  { signal, isOfOthers, onAnswer }: FetchLimits,
 ): Promise<AsyncIterable<Uint8Array>> {
-  const sent = fetch(url, { redirect: 'manual', signal, headers: HEADERS })
-  const response = await sent.catch((error: unknown) => {
+  const send = async () => {
+    if (isOfOthers) await assertNameServers(url, signal)
+    return fetch(url, { redirect: 'manual', signal, headers: HEADERS })
+  }
+  const response = await send().catch((error: unknown) => {
     throw noAnswer(causeOf(error), signal)
   })
   onAnswer?.(response)

@@ -151,6 +151,20 @@ export async function lookUp(name: string, signal: AbortSignal): Promise<LookupA
   })
 }
 
+/**
+ * Fails where the name servers of a host are silent, so that Node's fetch is not asked for it: that
+ * looks up in one of the two threads. A name that they do not have may be known to a proxy.
+ */
+export async function assertNameServers(address: string, signal: AbortSignal): Promise<void> {
+  const { hostname } = new URL(address)
+  if (isIP(hostname.replace(/^\[|\]$/g, '')) !== 0 || isLoopback(hostname)) return
+  try {
+    await askServers(hostname, signal)
+  } catch (error) {
+    if (signal.aborted || isSilence(error)) throw error
+  }
+}
+
 /** Ends with the signal. A name that has no addresses of one family may have some of the other. */
 async function askServers(name: string, signal: AbortSignal): Promise<LookupAddress[]> {
   signal.throwIfAborted()
