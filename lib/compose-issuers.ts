@@ -49,7 +49,7 @@ export function composeIssuers(
   const fetching = { places, isLazy: true, isUntrusted: true, publicOnly: !allowPrivateIssuers }
   return new DynamicIssuers({
     ask: issuers,
-    read: (iss, answer) => parseIssuerRules(iss, answer, settings),
+    read: (iss, answer) => parseIssuerRules(iss, answer, settings, loaded.addresses),
     keysOf: (entry) => composeKeys(entry, settings, fetching, log),
     rightsOf: ownRights,
     issuerOf: (entry, { keys, rights: own }, standing) =>

@@ -1,6 +1,7 @@
 import type { IssuerEntry } from '../identity/authentication/issuer.ts'
 import { isDiscoverable } from '../identity/jwks/discovery.ts'
 import { type KeySet, NO_KEYS } from '../identity/jwks/jwk-set.ts'
+import type { TenantAddresses } from '../identity/tenants/tenant-addresses.ts'
 import { Unusable, unexpected } from '../platform/http/failure.ts'
 import { isObject } from '../platform/runtime/own-property.ts'
 import { type IssuerRules, Rules } from './issuer-schema.ts'
@@ -106,6 +107,18 @@ function refuseRepeated(list: readonly IssuerReader[]): void {
   }
 }
 
+/** A token for such a tenant would count without a tenant, too, and any of that audience in it. */
+export function refuseAddresses(
+  reader: OptionsReader | IssuerReader,
+  audiences: string | readonly string[] = [],
+  addresses: TenantAddresses,
+): void {
+  for (const audience of [audiences].flat()) {
+    if (addresses.tenantOf(audience) === undefined) continue
+    reader.refuse('audience', 'none of the addresses of resource', showValue(audience))
+  }
+}
+
 type Fallbacks = Pick<Settings, 'audience' | 'resource' | 'algorithms' | 'tokenTypes' | 'mapClaims'>
 
 /** The rules of an issuer, or the options if they are the rules. */
@@ -151,9 +164,10 @@ export function readIssuerRules(
   iss: string,
   answer: unknown,
   settings: Fallbacks,
+  addresses?: TenantAddresses,
 ): IssuerEntry | null | undefined {
   try {
-    return parseIssuerRules(iss, answer, settings)
+    return parseIssuerRules(iss, answer, settings, addresses)
   } catch {
     // A getter of the application's object may throw.
     return undefined
@@ -170,6 +184,7 @@ export function parseIssuerRules(
   iss: string,
   answer: unknown,
   settings: Fallbacks,
+  addresses: TenantAddresses | undefined,
 ): IssuerEntry | null {
   if (answer === null) return null
   if (!isObject(answer)) throw unexpected('the answer', 'an object or null', answer)
@@ -179,6 +194,7 @@ export function parseIssuerRules(
   reader.takeObject(answer, placeOf('answer'))
   if (!reader.has('issuer')) reader.take('issuer', { value: iss, source: placeOf('issuer') })
   checkIssuer(reader, settings.audience !== undefined || settings.resource !== undefined)
+  if (addresses !== undefined) refuseAddresses(reader, reader.right.audience, addresses)
   if (problems.first !== undefined) throw new Unusable(problems.first)
   const rules = reader.whole
   if (rules.issuer === iss) return issuerEntry(rules, settings, reader.keySet)

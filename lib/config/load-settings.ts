@@ -14,6 +14,7 @@ import {
   type IssuerReader,
   issuerEntry,
   type OptionsReader,
+  refuseAddresses,
 } from './issuer-config.ts'
 import { type FindIssuer, Rules } from './issuer-schema.ts'
 import { inCode, OptionReader } from './option-reader.ts'
@@ -142,18 +143,6 @@ function tenantAddresses(
 /** True: a segment is a parameter, or has that of the tenant as a part. */
 function isParameter(segment: string, own: string): boolean {
   return segment.startsWith(':') || new RegExp(`${own}(?!\\w)`).test(segment)
-}
-
-/** A token for such a tenant would count without a tenant, too, and any of that audience in it. */
-function refuseAddresses(
-  reader: OptionsReader | IssuerReader,
-  audiences: string | readonly string[] = [],
-  addresses: TenantAddresses,
-): void {
-  for (const audience of [audiences].flat()) {
-    if (addresses.tenantOf(audience) === undefined) continue
-    reader.refuse('audience', 'none of the addresses of resource', showValue(audience))
-  }
 }
 
 /**

@@ -426,6 +426,18 @@ test('an audience that is the address of a tenant stops the boot, of an issuer t
   assert.ok(new AuthService({ ...trusted, audience: 'https://api.test/menus' }), 'another address')
 })
 
+test('and is no answer of a function in issuers', async (t) => {
+  const log = logLines()
+  const app = bareApp(t, { logger: log.logger })
+  const audience = at('acme')
+  const issuers = () => ({ publicKeys, tenants: '*' as const, audience })
+  await new AuthService({ issuers, resource }).install(app)
+  app.get('/me', async () => 'ok')
+  const response = await app.inject({ url: '/me', headers: await tokenFor(audience) })
+  assert.equal(outcome(response), '503 ERR_AUTH_ISSUERS_UNAVAILABLE')
+  assert.match(log.raw.join(''), /audience: expected none of the addresses of resource/)
+})
+
 test('the parameter may have another name, and its segment may be anywhere', async (t) => {
   for (const [pattern, address] of [
     ['https://api.test/v1/orgs/:org', 'https://api.test/v1/orgs/acme'],

@@ -33,7 +33,9 @@ export function userInfo(
   if (name !== undefined && typeof name !== 'string') throw malformed('preferred_username')
   const byTenant = new Map<string, Set<string>>()
   for (const [tenant, ids] of rights) {
-    byTenant.set(tenant, new Set([...(byTenant.get(tenant) ?? []), ...ids]))
+    const known = byTenant.get(tenant) ?? new Set()
+    for (const id of ids) known.add(id)
+    byTenant.set(tenant, known)
   }
   // Not by assignment, because a tenant may be called `__proto__`.
   const resources = Object.fromEntries([...byTenant].map(([tenant, ids]) => [tenant, [...ids]]))

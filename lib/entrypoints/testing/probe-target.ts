@@ -171,12 +171,12 @@ export function resourcesOfIssuer(
 }
 
 async function entryOf(
-  { issuers, settings }: LoadedSettings,
+  { issuers, settings, addresses }: LoadedSettings,
   { issuer, audience }: TestAuthority,
 ): Promise<IssuerEntry | undefined> {
   const entries =
     typeof issuers === 'function'
-      ? [readIssuerRules(issuer, await issuers(issuer), settings) ?? undefined]
+      ? [readIssuerRules(issuer, await issuers(issuer), settings, addresses) ?? undefined]
       : issuers
   return entries.find(
     (entry) => entry && isAmong(issuer, entry.issuer) && isAmong(audience, entry.audience),

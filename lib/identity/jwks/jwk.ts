@@ -172,7 +172,7 @@ function isOfSmallOrder(key: KeyObject): boolean {
 /**
  * The most that verifying with an RSA key may cost: as much as with 8192 bits and the usual
  * exponent, some eight times the cost of 2048 bits. It grows with the square of the modulus, and
- * with the length of the exponent.
+ * with the length of the exponent. A modulus that fills no whole blocks of 512 bits costs twice that.
  */
 const MOST = costOf(8192, 65_537n)
 
@@ -188,7 +188,8 @@ export function isCostlyKey({ asymmetricKeyDetails = {} }: KeyObject): boolean {
 }
 
 function costOf(modulusLength: number, publicExponent: bigint): number {
-  return modulusLength ** 2 * publicExponent.toString(2).length
+  const blocks = Math.ceil(modulusLength / 64) % 8 === 0 ? 1 : 2
+  return blocks * modulusLength ** 2 * publicExponent.toString(2).length
 }
 
 /**

@@ -33,7 +33,7 @@ const HEADERS = {
  * Most lists, objects and members of a document. Structure costs more than length: a server could
  * block the process for 50 ms with half a megabyte of brackets.
  */
-const MOST_MARKS = 20_000
+export const MOST_MARKS = 20_000
 
 export async function fetchJson(url: string, limits: FetchLimits): Promise<unknown> {
   const text = await fetchText(url, limits)

@@ -48,6 +48,20 @@ test('a long modulus, and a long exponent with a modulus that is not short, are 
   assert.equal(isCostlyKey(rsaOf(3072, LONGEST)), true)
 })
 
+test('a modulus of other than whole blocks costs twice as much', () => {
+  for (const [bits, exponent] of [
+    [8128, 65_537n],
+    [4032, LONG],
+    [3008, 2n ** 123n - 1n],
+    [2049, LONGEST],
+  ] as const) {
+    assert.equal(isCostlyKey(rsaOf(bits, exponent)), true, `${bits} bits`)
+  }
+  for (const bits of [1025, 2047, 2049, 3000, 5760]) {
+    assert.equal(isCostlyKey(rsaOf(bits, 65_537n)), false, `${bits} bits`)
+  }
+})
+
 /** So many keys of a curve cost no more than a set may. */
 const SETS = [
   ['P-521', 10],
