@@ -100,6 +100,7 @@ export function startPoller<Cursor>(
     const by = { serial, isAnew: cursor === null }
     try {
       while (await takePage(by, waits));
+      store.noteAnswer(by.serial)
       currentAt = startedAt
       onSuccess(startedAt)
     } catch (error) {
@@ -150,7 +151,9 @@ export function startPoller<Cursor>(
 
   function add(entry: unknown, keptAt: number | undefined, by: Pull): void {
     const { names, issuedBefore, until } = readEntry(entry)
-    const end = until ?? (keptAt === undefined ? null : keptAt + maxLifetime * 1000)
+    // The clock of the store may have been ahead when it took the entry.
+    const since = keptAt === undefined ? undefined : Math.min(keptAt, Date.now())
+    const end = until ?? (since === undefined ? null : since + maxLifetime * 1000)
     store.add(names, issuedBefore, end === null ? null : { end, isNamed: until !== null }, by)
   }
 

@@ -33,6 +33,9 @@ interface ServiceLog {
   callback(name: string): ReportFailure
 }
 
+/** Most failures that are logged until the function works again. */
+const MOST_LOGGED = 20
+
 /**
  * The part of a function that begins with the first service that uses it, and ends with the last
  * one. A failure is logged by each service once, and not again before the function has worked.
@@ -44,7 +47,8 @@ export class Lifecycle {
   #hasDynamicIssuers = false
   #clockTolerance = 0
   #services = 0
-  #logged: string | undefined
+  /** The failures that are logged since the function has worked. */
+  readonly #logged = new Set<string>()
 
   constructor(work: LifecycleWork) {
     this.#work = work
@@ -88,7 +92,7 @@ export class Lifecycle {
     else for (const issuer of issuers) this.#issuers.add(issuer)
     this.#clockTolerance = Math.max(this.#clockTolerance, clockTolerance)
     // A service that comes later logs the failure too.
-    this.#logged = undefined
+    this.#logged.clear()
     if (this.#services === 1) this.#work.begin?.()
   }
 
@@ -104,8 +108,8 @@ export class Lifecycle {
 
   /** @param reason constant text */
   logFailure(reason: string): void {
-    if (this.#logged === reason) return
-    this.#logged = reason
+    if (this.#logged.has(reason) || this.#logged.size >= MOST_LOGGED) return
+    this.#logged.add(reason)
     for (const log of this.#logs) log.error(reason)
   }
 
@@ -116,7 +120,7 @@ export class Lifecycle {
 
   /** The function works, so the next failure is a new one. */
   logSuccess(): void {
-    this.#logged = undefined
+    this.#logged.clear()
   }
 }
 

@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
+import { denyListFunction } from '../../../lib/entrypoints/revocation/deny-list.ts'
 import { type DenyListOptions, denyList } from '../../../lib/entrypoints/revocation/index.ts'
+import type { DenyListSource } from '../../../lib/entrypoints/revocation/poller.ts'
 import { clock } from '../../../lib/platform/runtime/clock.ts'
 import { EntryLog } from '../../helpers/servers/entry-log.ts'
 import {
@@ -16,6 +18,13 @@ import {
 } from '../../helpers/tokens/denied.ts'
 
 const ENTRY = { sub: 'alice', until: new Date(START + 20 * HOUR) }
+const RULES = {
+  interval: 5,
+  maxStale: 60,
+  whenStale: 'refuse',
+  maxEntries: 1000,
+  maxBytes: 2 ** 26,
+} as const
 const NOT_LOADED = 'ERR_DENY_LIST_NOT_LOADED'
 const STALE = 'ERR_DENY_LIST_STALE'
 
@@ -384,6 +393,73 @@ test('an entry without an end that is added once more lasts as long once more', 
   await pass(899 * SECOND)
   const token = tokenOf({ expiresAt: new Date(Date.now() + SECOND) })
   assert.equal(verdictOf(list, token), true)
+})
+
+for (const [when, failsMeanwhile, answersAll] of [
+  ['after a failure', true, false],
+  ['in answers of all entries', false, true],
+  ['after a failure, in answers of all entries', true, true],
+] as const) {
+  test(`so does one that comes beside the first one, ${when}`, async (t) => {
+    const { list, log, pass } = start(t, { maxLifetime: 600 })
+    if (answersAll) log.onAnswer = () => ({ entries: [...log.entries], cursor: 1 })
+    attend(t, list)
+    log.entries.push({ sub: 'alice' })
+    await pass(500 * SECOND)
+    const { onAnswer } = log
+    if (failsMeanwhile) log.onAnswer = () => assert.fail('on purpose')
+    await pass(10 * SECOND)
+    log.onAnswer = onAnswer
+    log.entries.push({ sub: 'alice' })
+    await pass(890 * SECOND)
+    const token = () => tokenOf({ expiresAt: new Date(Date.now() + SECOND) })
+    assert.equal(verdictOf(list, token()), true)
+    await pass(20 * SECOND)
+    assert.equal(verdictOf(list, token()), false)
+  })
+}
+
+test('one that comes again beside an ended one counts', async (t) => {
+  const { list, log, pass } = start(t, { maxLifetime: 600 })
+  log.onAnswer = () => ({ entries: [...log.entries], cursor: 1 })
+  attend(t, list)
+  log.entries.push({ sub: 'alice' })
+  await pass(2000 * SECOND, 5 * SECOND)
+  const token = () => tokenOf({ expiresAt: new Date(Date.now() + SECOND) })
+  assert.equal(verdictOf(list, token()), false)
+  log.entries.push({ sub: 'alice' })
+  await pass(5 * SECOND)
+  assert.equal(verdictOf(list, token()), true)
+})
+
+test('ended entries leave their room, even if none has come since', async (t) => {
+  const { list, log, pass } = start(t, { maxLifetime: 600, maxEntries: 100 })
+  for (let i = 0; i < 100; i++) log.entries.push({ sub: `user-${i}` })
+  attend(t, list)
+  await pass(5 * SECOND)
+  assert.equal(list.size(), 100)
+  await pass(1000 * SECOND, 5 * SECOND)
+  assert.equal(list.size(), 0)
+})
+
+test('the clock of a store that is ahead makes no entry last longer', async (t) => {
+  const { list, log, pass } = start(t, { maxLifetime: 600 })
+  const source: DenyListSource<number> = {
+    changes: async (cursor) => ({
+      entries: cursor === null ? [{ sub: 'alice' }] : [],
+      cursor: 1,
+      keptAt: [START + 24 * HOUR],
+    }),
+  }
+  const ahead = denyListFunction({ ...RULES, maxLifetime: 600 }, source)
+  attend(t, list)
+  attend(t, ahead)
+  log.entries.push({ sub: 'alice' })
+  await pass(890 * SECOND)
+  const token = () => tokenOf({ expiresAt: new Date(Date.now() + SECOND) })
+  assert.deepEqual([verdictOf(list, token()), verdictOf(ahead, token())], [true, true])
+  await pass(20 * SECOND)
+  assert.deepEqual([verdictOf(list, token()), verdictOf(ahead, token())], [false, false])
 })
 
 test('a list is taken in slices, between which requests have their turn', async (t) => {

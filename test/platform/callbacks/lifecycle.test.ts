@@ -25,6 +25,17 @@ test('one failure is logged once, and again after it was mended', () => {
   assert.deepEqual(logged(), ['a: broken'])
 })
 
+test('failures that take turns are logged once each, and twenty at most', () => {
+  const { lifecycle, open, logged } = start()
+  open('a')
+  for (let turn = 0; turn < 3; turn++) {
+    for (const reason of ['late', 'closed']) lifecycle.logFailure(reason)
+  }
+  assert.deepEqual(logged(), ['a: late', 'a: closed'])
+  for (let i = 0; i < 50; i++) lifecycle.logFailure(`broken ${i}`)
+  assert.equal(logged().length, 18)
+})
+
 test('each service is logged, and one that comes later too', () => {
   const { lifecycle, open, logged } = start()
   lifecycle.logFailure('broken')

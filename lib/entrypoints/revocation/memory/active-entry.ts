@@ -22,6 +22,10 @@ export class ActiveEntry implements Ending {
   readonly isNamed: boolean
   /** The last answer that had it; less than all of them: none. */
   lastAnswer: number
+  /** The number of times that that answer had it. */
+  copies = 1
+  /** The number of times that the answer before had it. */
+  #copiesBefore = Number.POSITIVE_INFINITY
   /** A reading of `clock`. */
   readonly #endsAt: number
 
@@ -59,6 +63,17 @@ export class ActiveEntry implements Ending {
   /** Milliseconds. A token may be issued by a clock that is ahead, and is used beyond its end. */
   #slack(tolerance: number): number {
     return 1000 * (this.isNamed ? tolerance : Math.max(SLACK, 2 * tolerance))
+  }
+
+  /** True: an answer has it again, and not more often than the answer before. */
+  isRepeatedIn(answer: number): boolean {
+    if (answer !== this.lastAnswer) {
+      this.#copiesBefore = this.copies
+      this.copies = 0
+      this.lastAnswer = answer
+    }
+    this.copies += 1
+    return this.copies <= this.#copiesBefore
   }
 
   /** True: it revokes all tokens that another entry of the same names does. */

@@ -111,14 +111,21 @@ export class EntryStore {
    */
   add(names: Names, issuedBefore: number, ending: Ending | null, by?: Pull): void {
     const known = ending ?? { end: Date.now() + this.#rules.maxLifetime * 1000, isNamed: false }
-    this.#serial = by?.serial ?? this.#serial
-    const entry = new ActiveEntry(names, issuedBefore, known, by?.serial)
+    this.noteAnswer(by?.serial ?? this.#serial)
+    // If the source says when it kept an entry, one that comes again is known by that.
+    const answer = ending === null ? by?.serial : undefined
+    const entry = new ActiveEntry(names, issuedBefore, known, answer)
     const others = this.#sameNamesAs(entry)
     if (ending === null && by !== undefined && isRepeated(others, entry, by)) return
     if (this.#hasEnded(entry) || others.some((other) => other.covers(entry))) return
     for (const other of others) if (entry.covers(other)) this.#delete(other)
     this.#insert(entry)
     this.#watched.notify(names, entry)
+  }
+
+  /** An answer of the source, which may have had no entries. */
+  noteAnswer(serial: number): void {
+    this.#serial = serial
   }
 
   /** Drops some ended entries. Returns whether there is more to look at now. */
@@ -268,13 +275,14 @@ const byIssuedBefore = (a: ActiveEntry, b: ActiveEntry) =>
 
 /**
  * True if an entry that names no end has come before. It ends when the one before it does, unless
- * that one has not come of late: then it was added once more.
+ * that one has not come of late, or fewer of it: then it was added once more.
  */
 function isRepeated(others: SameNames, entry: ActiveEntry, { serial, isAnew }: Pull): boolean {
   const same = others.find((other) => !other.isNamed && other.issuedBefore === entry.issuedBefore)
   if (same === undefined || !(isAnew || same.lastAnswer >= serial - 1)) return false
-  same.lastAnswer = serial
-  return true
+  if (same.isRepeatedIn(serial)) return true
+  entry.copies = same.copies
+  return false
 }
 
 function bytesOf({ key, user }: ActiveEntry): number {

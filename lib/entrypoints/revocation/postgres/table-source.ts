@@ -1,6 +1,7 @@
 import { LONGEST_SECONDS } from '../../../config/option-types.ts'
 import { Unusable } from '../../../platform/http/failure.ts'
 import { clock } from '../../../platform/runtime/clock.ts'
+import { ignoreRejection } from '../../../platform/runtime/maybe-promise.ts'
 import { isObject, ownProperty } from '../../../platform/runtime/own-property.ts'
 import type { KeptEntry } from '../entry.ts'
 import { type DenyListSource, type Page, TIMEOUT } from '../poller.ts'
@@ -9,6 +10,9 @@ const SWEEP_EVERY = 60_000
 
 /** Milliseconds until the next sweep, if the last one deleted a whole page. */
 const SECOND = 1000
+
+/** The SQLSTATE of a table that is not there. */
+const NO_TABLE = '42P01'
 
 /** A row, by its transaction, its number, and when it was added. */
 type Mark = readonly [xid: string, id: string, addedAt: string]
@@ -52,8 +56,17 @@ export function tableSource(
       const { rows } = await pool.query({ text, values, query_timeout: TIMEOUT })
       return rows.filter(isObject)
     } catch (error) {
+      // Somebody has dropped it, or this is another database.
+      if (ownProperty(Object(error), 'code') === NO_TABLE) mustCreate = createTable
       throw withoutValues(error)
     }
+  }
+
+  async function sweep(): Promise<void> {
+    if (clock.now() < sweepAt) return
+    sweepAt = clock.now() + SWEEP_EVERY
+    const deleted = await query(sql.deleteEnded, [clientTime()])
+    if (deleted.length === PAGE) sweepAt = clock.now() + SECOND
   }
 
   return {
@@ -85,11 +98,8 @@ export function tableSource(
       const times = [issuedBefore, until].map((time) => time && keepableTime(time))
       const values = [jti, sid, sub, issuer, ...times].map((value) => value ?? null)
       await query(sql.insert, values)
-      if (clock.now() < sweepAt) return
-      sweepAt = clock.now() + SWEEP_EVERY
       // The entry is stored. Without the right to delete, somebody else has to.
-      const deleted = await query(sql.deleteEnded, [clientTime()]).catch(() => [])
-      if (deleted.length === PAGE) sweepAt = clock.now() + SECOND
+      ignoreRejection(sweep())
     },
   } satisfies DenyListSource<Cursor>
 }

@@ -1,6 +1,8 @@
 import { Unusable } from '../../../platform/http/failure.ts'
+import { clock } from '../../../platform/runtime/clock.ts'
 import { isThrown } from '../../../platform/runtime/error.ts'
 import { isObject, ownProperty } from '../../../platform/runtime/own-property.ts'
+import { TIMEOUT } from '../poller.ts'
 
 /** One stream of a server, by one of the clients. */
 export interface RedisStream {
@@ -99,18 +101,35 @@ function readReply(reply: unknown, readItem: (item: unknown) => StreamItem): Str
   throw new Unusable('no items of a stream')
 }
 
-/** Sends commands, and no more than so many at once: a client that is offline queues them all. */
+/**
+ * Sends commands, and no more than so many at once: a client that is offline queues them all. A
+ * client may lose an answer for good with its connection. So one command more is sent every ten
+ * seconds, and an answer to it shows that those of the ten seconds before it are lost.
+ */
 export function commandSender(most = 10_000, reason = 'too many at once') {
-  let waiting = 0
+  /** The commands that wait, the oldest first. */
+  const waiting = new Set<{ readonly sentAt: number }>()
+  let triedAt = Number.NEGATIVE_INFINITY
   return async <T>(send: () => Promise<T>): Promise<T> => {
-    if (waiting >= most) throw new Unusable(reason)
-    waiting += 1
+    const now = clock.now()
+    if (waiting.size >= most) {
+      const [oldest = { sentAt: now }] = waiting
+      if (now - Math.max(oldest.sentAt, triedAt) < TIMEOUT) throw new Unusable(reason)
+      triedAt = now
+    }
+    const command = { sentAt: now }
+    waiting.add(command)
     try {
-      return await send()
+      const answer = await send()
+      for (const other of waiting) {
+        if (now - other.sentAt < TIMEOUT) break
+        waiting.delete(other)
+      }
+      return answer
     } catch (error) {
       throw redisFailure(error)
     } finally {
-      waiting -= 1
+      waiting.delete(command)
     }
   }
 }

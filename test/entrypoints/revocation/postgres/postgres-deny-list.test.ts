@@ -327,6 +327,27 @@ describe('a deny list in PostgreSQL', () => {
     assert.equal((await read(source())).rows.length, 1)
   })
 
+  it('an entry is added at once where ended ones are locked', async () => {
+    const pool: PostgresPool = {
+      ...embedded.pool,
+      query: (question) =>
+        question.text.startsWith('DELETE') ? new Promise(() => {}) : embedded.pool.query(question),
+    }
+    await postgresDenyList({ pool, createTable: true }).add({ jti: 'token-1' })
+    assert.equal((await read(source())).rows.length, 1)
+  })
+
+  it('createTable makes a table again that somebody has dropped', async () => {
+    const list = make()
+    await list.add({ sub: 'alice' })
+    await list.ready()
+    await embedded.db.query(`DROP TABLE ${TABLE}`)
+    await assert.rejects(list.add({ jti: 'token-1' }), { code: 'ERR_AUTH_REVOCATION_UNAVAILABLE' })
+    await list.add({ jti: 'token-1' })
+    await list.ready()
+    assert.equal((await read(source())).rows.length, 1)
+  })
+
   it('each question has a limit, beyond which its connection is closed', async () => {
     const limits: number[] = []
     const pool: PostgresPool = {

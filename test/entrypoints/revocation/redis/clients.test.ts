@@ -1,8 +1,12 @@
 import assert from 'node:assert/strict'
-import { test } from 'node:test'
+import { type TestContext, test } from 'node:test'
 import { inspect } from 'node:util'
-import { redisFailure } from '../../../../lib/entrypoints/revocation/redis/clients.ts'
+import {
+  commandSender,
+  redisFailure,
+} from '../../../../lib/entrypoints/revocation/redis/clients.ts'
 import { Unusable } from '../../../../lib/platform/http/failure.ts'
+import { clock } from '../../../../lib/platform/runtime/clock.ts'
 import { errorCode } from '../../../../lib/platform/runtime/error.ts'
 
 /** What is no refusal of a server that is known, and the code or the name of the failure. */
@@ -42,4 +46,62 @@ test('what a client says of a connection that is lost stays what it is', () => {
 test('an answer that cannot be read stays what it is', () => {
   const unusable = new Unusable('no id of a stream')
   assert.equal(redisFailure(unusable), unusable)
+})
+
+const SECOND = 1000
+
+/** A sender of three commands at once, with the clock in the hands of the test. */
+function start(t: TestContext) {
+  let now = 0
+  t.mock.method(clock, 'now', () => now)
+  const send = commandSender(3)
+  const busy = () =>
+    assert.rejects(
+      send(async () => 'ok'),
+      { message: 'too many at once' },
+    )
+  const lose = () => void send(() => new Promise(() => {}))
+  const pass = (seconds: number) => {
+    now += seconds * SECOND
+  }
+  return { send, busy, lose, pass }
+}
+
+test('answers that a client has lost for good hold their places for ten seconds', async (t) => {
+  const { send, busy, lose, pass } = start(t)
+  for (let i = 0; i < 3; i++) lose()
+  pass(9)
+  await busy()
+  pass(1)
+  assert.equal(await send(async () => 'ok'), 'ok')
+  for (let i = 0; i < 3; i++) lose()
+  await busy()
+})
+
+test('a client that is offline gets one command in ten seconds', async (t) => {
+  const { busy, lose, pass } = start(t)
+  for (let i = 0; i < 3; i++) lose()
+  for (let turn = 0; turn < 3; turn++) {
+    pass(10)
+    lose()
+    await busy()
+    pass(9)
+    await busy()
+    pass(-9)
+  }
+})
+
+test('an answer says nothing of commands that were sent after it, or at its time', async (t) => {
+  const { send, busy, lose, pass } = start(t)
+  lose()
+  pass(1)
+  let answer = (_: string): void => {}
+  const slow = send(() => new Promise<string>((resolve) => (answer = resolve)))
+  lose()
+  pass(30)
+  answer('ok')
+  assert.equal(await slow, 'ok')
+  lose()
+  lose()
+  await busy()
 })
