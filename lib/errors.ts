@@ -189,7 +189,8 @@ abstract class Unavailable extends AuthError {
   /** `retryAfter` in seconds. */
   constructor(message: string, retryAfter: number, reason?: string) {
     super(message, reason)
-    this.#retryAfter = retryAfter
+    // Code in JavaScript may give none.
+    this.#retryAfter = retryAfter ?? 1
   }
 
   override get retryAfter(): number {

@@ -38,6 +38,8 @@ for (const [code, error] of Object.entries(ERRORS)) {
     assert.equal(error.statusCode, refusal.status)
     assert.equal(error.message, refusal.message)
     assert.equal(error.retryAfter, refusal.retry === true ? 1 : null)
+    const bare = Reflect.construct(error.constructor, [])
+    assert.equal(bare.retryAfter, error.retryAfter, 'of code in JavaScript')
     assert.equal(error.challenge === null, refusal.challenge === null)
     assert.equal(error instanceof errors.AuthError && error instanceof Error, true)
   })

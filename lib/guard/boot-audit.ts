@@ -230,14 +230,15 @@ export function isOfCors(
   scope: FastifyInstance,
 ): boolean {
   const isItsPlace = url === `${scope.prefix}*` && constraints === undefined
-  return method === 'OPTIONS' && isItsPlace && hasOwnPlugin(scope, '@fastify/cors')
+  if (method !== 'OPTIONS' || !isItsPlace || !hasCors(scope)) return false
+  // A scope has the plugins of the scopes around it, too.
+  const around = Reflect.getPrototypeOf(scope)
+  return around === null || !isScope(around) || !hasCors(around)
 }
 
-/** A scope has the plugins of the scopes around it, too. */
-function hasOwnPlugin(scope: FastifyInstance, name: string): boolean {
-  const around = Reflect.getPrototypeOf(scope)
-  const isInherited = around !== null && isScope(around) && around.hasPlugin(name)
-  return scope.hasPlugin(name) && !isInherited
+/** Frameworks such as NestJS call @fastify/cors themselves, so that Fastify knows no plugin of it. */
+export function hasCors(scope: FastifyInstance): boolean {
+  return scope.hasPlugin('@fastify/cors') || scope.hasRequestDecorator('corsPreflightEnabled')
 }
 
 function pluginsIn(scope: FastifyInstance): readonly string[] {

@@ -88,7 +88,7 @@ export function compilePolicy(
   const { confirmation } = rules
   const isUnproved = declared.mustBeBound && !asksForProof(confirmation)
   if (isUnproved) {
-    problems.push(`confirmation is 'require', and the option confirmation is '${confirmation}'`)
+    problems.push(`confirmation is declared, and the option confirmation is '${confirmation}'`)
   }
   const mistaken = mistakenSegments(names, rules)
   // Its handler might take the parameter for the tenant that was checked. Without a tenant, a

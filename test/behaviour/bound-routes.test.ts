@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import tenantAuth, { type RouteDeclaration } from '../../lib/index.ts'
 import { assertUnproved, boundApp } from '../helpers/app/bound-app.ts'
-import { configError } from '../helpers/app/config-error.ts'
+import { assertRouteInvalid, configError } from '../helpers/app/config-error.ts'
 import {
   as,
   authority,
@@ -59,6 +59,15 @@ test('a route that requires what the application requires is as any other', asyn
   const headers = provedBy(HOLDER, token, { url: '/pay' })
   assert.equal(outcome(await app.inject({ url: '/pay', headers })), '200')
   assert.equal(outcome(await app.inject({ url: '/pay', headers: await as() })), INVALID)
+})
+
+test('a wrong confirmation of a route stops the boot, in words that agree', async (t) => {
+  const app = await boundApp(t, { confirmation: 'refuse' })
+  app.get('/pay', { config: declared({ confirmation: 'check' }) }, handler)
+  await assertRouteInvalid(
+    app,
+    "GET /pay: confirmation is not 'require', found 'check'; confirmation is declared, and the option confirmation is 'refuse'",
+  )
 })
 
 test('a route that was written before the guard, and requires binding, is closed to unbound tokens', async (t) => {

@@ -22,6 +22,10 @@ const folder = tempFolder()
 
 const authority = await createTestAuthority()
 const keys = authority.publicKeys.keys.map((key) => ({ ...key, kid: 'main' }))
+const { kid: _, ...nameless } = authority.publicKeys.keys[0] ?? {}
+const other = imported(generateKeyPairSync('ec', { namedCurve: 'P-256' })).publicKey.export({
+  format: 'jwk',
+})
 const rsaJwk = (modulusLength: number) =>
   imported(generateKeyPairSync('rsa', { modulusLength })).publicKey.export({ format: 'jwk' })
 
@@ -165,6 +169,16 @@ const BROKEN: readonly Row[] = [
     what: 'a weak key of a name beside a good one',
     odd: () => ({ '/keys': { keys: [...keys, { ...rsaJwk(1024), kid: 'o\u202eld' }] } }),
     line: /^warning {2}keys at .*: the key "o\\u202eld" is passed over, since it is too weak; make a/,
+  },
+  {
+    what: 'two keys of one kid',
+    odd: () => ({ '/keys': { keys: [...keys, { ...other, kid: 'main' }] } }),
+    line: /^wrong {4}keys at .*: "main" is the kid of several keys for ES256, so none of them fits; let each key of the server have a kid/,
+  },
+  {
+    what: 'two keys without a kid',
+    odd: () => ({ '/keys': { keys: [nameless, other] } }),
+    line: /^warning {2}keys at .*: several keys for ES256 have no kid, so none of them fits; let each key of/,
   },
   {
     what: 'a secret that is published',
@@ -405,6 +419,22 @@ test('a healthy configuration is ok in each line, and the exit code is 0', async
   )
   assert.equal(code, 0)
   assert.match(err, /: wrong 0, warnings 0\n$/)
+})
+
+test('one key that is published twice is one key', async () => {
+  const origin = await servePaths((own) => healthy(own, { '/keys': { keys: [...keys, ...keys] } }))
+  const { code, out } = await examined(discovered(origin))
+  assert.equal(code, 0, out)
+  assert.doesNotMatch(out, /several keys/)
+})
+
+test('of options in code the cure has their names, and the clock that of its host', async () => {
+  const origin = await servePaths((own) => healthy(own))
+  const { out } = await doctor('--public-keys-url', `${origin}/keys`, '--audience', 'api')
+  assert.match(out, new RegExp(`the clock of ${new URL(origin).host} agrees`))
+  const gone = await doctor('--issuer', `${origin}/gone`, '--audience', 'api')
+  assert.match(gone.out, /; or give publicKeysUrl$/m)
+  assert.doesNotMatch(gone.out, /public_keys_url/)
 })
 
 test('members of a key that say nothing are no secret, and keep no key from use', async (_t) => {

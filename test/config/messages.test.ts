@@ -117,6 +117,10 @@ describe('in code', () => {
       'confirmation: expected publicUrl, or resource, beside it, found none: a proof names the address that clients know the API by',
     ],
     [
+      { issuer, confirmation: 'check', publicUrl: 'https://a.test/' },
+      'publicUrl: expected an https URL (http on loopback) as URL parsers spell it, without credentials, query, fragment, % and *, and without a slash at its end, found "https://a.test/"',
+    ],
+    [
       { issuers: [{ ...RULES, issuer, publicKeysUrl: 'https://i.test/keys' }] },
       'issuers[0].publicKeys: expected publicKeysUrl or publicKeys, found both',
     ],

@@ -9,7 +9,7 @@ import { NestFactory } from '@nestjs/core'
 import { FastifyAdapter, type NestFastifyApplication, RouteConfig } from '@nestjs/platform-fastify'
 import type { FastifyRequest } from 'fastify'
 import ts from 'typescript'
-import { createTestAuthority } from '../../lib/entrypoints/testing/index.ts'
+import { assertGuarded, createTestAuthority } from '../../lib/entrypoints/testing/index.ts'
 import tenantAuth, { type AuthOptions, type RouteDeclaration } from '../../lib/index.ts'
 import { CookOnly, Declare } from '../examples/nestjs.ts'
 import { ALICE } from '../helpers/app/beside.ts'
@@ -76,7 +76,12 @@ Controller()(MenuController)
 class MenuModule {}
 Module({ controllers: [MenuController] })(MenuModule)
 
-async function nest(t: TestContext, given: AuthOptions = {}, AppModule: object = MenuModule) {
+async function nest(
+  t: TestContext,
+  given: AuthOptions = {},
+  AppModule: object = MenuModule,
+  prepare: (app: NestFastifyApplication) => void = () => {},
+) {
   // Nest logs its start and each error of a request.
   Logger.overrideLogger(false)
   const authority = await createTestAuthority()
@@ -87,6 +92,7 @@ async function nest(t: TestContext, given: AuthOptions = {}, AppModule: object =
   const app = await NestFactory.create<NestFastifyApplication>(AppModule, adapter)
 
   t.after(() => app.close())
+  prepare(app)
   await app.init()
   await app.getHttpAdapter().getInstance().ready()
   return { app, authority }
@@ -99,6 +105,26 @@ test('With NestJS a guard on the adapter’s instance gives handlers what RouteC
   assert.deepEqual(menu.json(), { tenant: 'lazy-raccoon', user: 'alice' })
   assert.equal((await app.inject('/health')).body, 'ok')
   assert.equal((await app.inject('/nowhere')).statusCode, 404)
+})
+
+class Kitchen {
+  cook(): string {
+    return 'cooked'
+  }
+}
+const cooking = Object.getOwnPropertyDescriptor(Kitchen.prototype, 'cook') ?? {}
+Get(':tenant/cook')(Kitchen.prototype, 'cook', cooking)
+RouteConfig({ tenant: 'required', require: 'menu:cook' })(Kitchen.prototype, 'cook', cooking)
+Controller()(Kitchen)
+class KitchenModule {}
+Module({ controllers: [Kitchen] })(KitchenModule)
+
+test('With NestJS the route of enableCors is none of the application', async (t) => {
+  const options = { undeclared: 'refuse' } as const
+  const { app, authority } = await nest(t, options, KitchenModule, (each) => each.enableCors())
+  await assertGuarded(app.getHttpAdapter().getInstance(), authority)
+  const stranger = await app.inject({ url: '/acme/cook', headers: { origin: 'https://a.test' } })
+  assert.equal(stranger.statusCode, 401)
 })
 
 /** A request, and its refusal. Nest writes the body in its own shape. */

@@ -77,6 +77,11 @@ export function otherRouteReached(
   return other?.end?.url
 }
 
+/** True if the router found no route for it. */
+export function hasReachedNone({ end }: ProbeAnswer): boolean {
+  return end !== undefined && end.url === undefined
+}
+
 /** True if the guard did as the policy says, or another one refused the request before it. */
 export function isAsExpected({ attempt, status, end, isOfOthers }: ProbeAnswer): boolean {
   const isExpected =

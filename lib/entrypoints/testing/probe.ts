@@ -9,7 +9,7 @@ import type {
 } from 'fastify'
 import { entryPointOptions } from '../../config/option-reader.ts'
 import { visible } from '../../config/redact.ts'
-import { isOfCors } from '../../guard/boot-audit.ts'
+import { hasCors, isOfCors } from '../../guard/boot-audit.ts'
 import { whileProbing } from '../../guard/probe-gate.ts'
 import { installedGuards } from '../../guard/scopes.ts'
 import { ownCopy } from '../../platform/runtime/own-property.ts'
@@ -24,7 +24,13 @@ import {
   personaHeaders,
   unauthenticatedAttempts,
 } from './personas.ts'
-import { isAsExpected, otherRouteReached, type ProbeAnswer, sendProbe } from './probe-answer.ts'
+import {
+  hasReachedNone,
+  isAsExpected,
+  otherRouteReached,
+  type ProbeAnswer,
+  sendProbe,
+} from './probe-answer.ts'
 import {
   type Persona,
   PROBE_OPTIONS,
@@ -172,7 +178,7 @@ function failureRows(route: RouteAnswers): Row[] {
 function endWords({ end }: ProbeAnswer): string {
   if (end === undefined) return ', not from the guard'
   if (end.error !== null) return ` ${end.error.code}`
-  return end.url === undefined ? ', no such route' : ', the handler would have run'
+  return ', the handler would have run'
 }
 
 function table(rows: readonly Row[]): string {
@@ -266,7 +272,7 @@ async function probeRoute(
       },
       payload: bodyFor(attempt.tenant ?? address.tenant),
       isBehindOthers:
-        (place.method === 'OPTIONS' && scope.hasPlugin('@fastify/cors')) ||
+        (place.method === 'OPTIONS' && hasCors(scope)) ||
         (isAdmitted(attempt) && (route.validatesBody || route.validatesUrlOrHeaders)),
     })
   }
@@ -287,5 +293,6 @@ async function probeRoute(
   }
   const other = otherRouteReached(answers, route)
   if (other !== undefined) return `the request reached ${other} instead; ${CURE}`
+  if (answers.some(hasReachedNone)) return `the request reached no route; ${CURE}`
   return { ...listed, noauth: policy?.noauth ?? null, answers }
 }

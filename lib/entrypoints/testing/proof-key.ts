@@ -22,7 +22,7 @@ export type ProvedHeaders = Readonly<Record<'authorization' | 'dpop', string>>
  * hangs for ever if garbage is collected at that moment, which happens in one of some thousands.
  */
 export async function createProofKey(): Promise<ProofKey> {
-  const pair = await generateKeyPair('ES256')
+  const pair = await generateKeyPair('ES256', { extractable: true })
   const privateKey = KeyObject.from(pair.privateKey)
   const { kty, crv, x, y } = await exportJWK(pair.publicKey)
   const jwk = { kty, crv, x, y }

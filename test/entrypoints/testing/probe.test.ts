@@ -653,12 +653,15 @@ test('while a request waits, the process stays', async (t) => {
   assert.equal(timers(), before)
 })
 
+const NO_ROUTE =
+  /GET \/:tenant\/menus: the request reached no route; give the probe params or headers/
+
 test('a route that the router does not find is named, and no not-found handler runs', async (t) => {
   const app = await guardedApp(t, {}, { exposeHeadRoutes: false, rewriteUrl: () => '/elsewhere' })
   app.setNotFoundHandler(handler)
   app.get('/:tenant/menus', handler)
-  assert.deepEqual(await linesOf(app), ['GET /:tenant/menus: 404 404 404 -'])
-  await assert.rejects(assertGuarded(app, authority), /stranger +401 +404, no such route/)
+  await assert.rejects(probe(app, authority), NO_ROUTE)
+  await assert.rejects(assertGuarded(app, authority), NO_ROUTE)
 })
 
 test('a status that an error handler makes is not the refusal', async (t) => {

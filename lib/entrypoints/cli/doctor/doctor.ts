@@ -1,6 +1,7 @@
 import { text } from 'node:stream/consumers'
 import { parseArgs } from 'node:util'
 import { bootWarnings } from '../../../config/boot-warnings.ts'
+import { INI_KEYS } from '../../../config/ini-values.ts'
 import { type LoadedSettings, loadSettings } from '../../../config/load-settings.ts'
 import type { AuthOptions, Settings } from '../../../config/options.ts'
 import { showPath, visible } from '../../../config/redact.ts'
@@ -131,8 +132,16 @@ async function examineOptions(
     if (!(error instanceof ERR_AUTH_CONFIG_INVALID)) throw error
     return error.message.split('\n').map((problem) => wrong(problem, UNBOOTED))
   }
-  const what = 'configFile' in options ? showPath(name) : name
-  return [fine(`${what} can be used`), ...(await examineLoaded(loaded, token))]
+  const findings = await examineLoaded(loaded, token)
+  if ('configFile' in options) return [fine(`${showPath(name)} can be used`), ...findings]
+  return [fine(`${name} can be used`), ...findings.map(namedAsInCode)]
+}
+
+/** The finding with the names of options in code, in place of the keys of an INI file. */
+function namedAsInCode({ cure, ...finding }: Finding): Finding {
+  if (cure === undefined) return finding
+  const named = cure.replace(/\b[a-z]+(?:_[a-z]+)+\b/g, (word) => INI_KEYS.auth.get(word) ?? word)
+  return { ...finding, cure: named }
 }
 
 /**

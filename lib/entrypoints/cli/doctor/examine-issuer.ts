@@ -3,26 +3,14 @@ import { showValue } from '../../../config/redact.ts'
 import type { IssuerEntry } from '../../../identity/authentication/issuer.ts'
 import { isDiscoverable, jwksUriOf, readMetadata } from '../../../identity/jwks/discovery.ts'
 import { MAX_KEYS_BYTES } from '../../../identity/jwks/fetch-jwks.ts'
-import type { KeyFlaw, VerificationKey } from '../../../identity/jwks/jwk.ts'
-import {
-  areTestKeys,
-  type KeySet,
-  readKeySet,
-  readMembers,
-} from '../../../identity/jwks/jwk-set.ts'
 import { asksForProof } from '../../../identity/jwt/confirmation.ts'
 import { reasonOf } from '../../../platform/http/failure.ts'
 import { fetchJson } from '../../../platform/http/fetch-json.ts'
 import { isSecureUrl, redactUrl } from '../../../platform/http/urls.ts'
 import { ownMember } from '../../../platform/runtime/own-property.ts'
+import { type Examination, examineKeys } from './examine-keys.ts'
 import { Exchange, fetchFinding } from './fetch-advice.ts'
 import { doubtful, type Finding, fine, spellingDifference, wrong } from './finding.ts'
-
-interface Examination {
-  readonly findings: readonly Finding[]
-  /** Undefined: they cannot be used. */
-  readonly keys?: KeySet
-}
 
 export async function examineIssuer(
   entry: IssuerEntry,
@@ -32,7 +20,10 @@ export async function examineIssuer(
   const iss = String(issuer[0])
   // One time limit for both steps, as in the guard.
   const exchange = new Exchange(MAX_KEYS_BYTES, keysTimeout)
-  const clock = () => examineClock(entry.name, exchange, clockTolerance)
+  // Without an issuer the entry has no name of its own.
+  const server =
+    issuer.length === 1 || publicKeysUrl === undefined ? entry.name : new URL(publicKeysUrl).host
+  const clock = () => examineClock(server, exchange, clockTolerance)
   if (publicKeysUrl !== undefined) {
     const [keys, metadata] = await Promise.all([
       keysAt(publicKeysUrl, 'public_keys_url', exchange, algorithms),
@@ -183,91 +174,4 @@ export function examineClock(
   if (behind + 1 >= FAR_BEHIND) return [wrong(finding(behind, 'behind'), CLOCK_CURE)]
   if (behind > tolerance) return [doubtful(finding(behind, 'behind'), CLOCK_CURE)]
   return [fine(`the clock of ${server} agrees with that of this machine`)]
-}
-
-const FLAWS: Readonly<Record<KeyFlaw, string>> = {
-  malformed: 'export the key from the server anew',
-  symmetric: 'let the server sign with an asymmetric key, such as RS256; this one is no secret now',
-  private: 'publish the public half only, and replace the key: it is no secret any more',
-  'for encryption': 'let the server publish the key that signs: "use" must be "sig"',
-  'not for verifying': 'let "use" be "sig", and "key_ops", if given, name "verify"',
-  'of an unknown type': 'let the server sign with an RSA, EC or Ed25519 key',
-  'for no known algorithm': 'let the server sign with an algorithm that this Node has',
-  'too weak': 'make a new key at the server: RSA with 2048 bits or more, or ES256',
-  'too costly': 'make a smaller key at the server: RSA with 2048 to 8192 bits',
-}
-
-const SET_CURES: readonly (readonly [reason: RegExp, cure: string])[] = [
-  [/discovery document/, 'write its issuer as issuer without public_keys_url, or that jwks_uri'],
-  [/too many members/, 'let the server publish the keys that are in use only, 100 at most'],
-  [/set is too costly/, 'let it publish 10 keys on P-521 or 21 on P-384 at most, or use ES256'],
-  [/0 members/, 'the server has no key yet: make it one that signs'],
-]
-
-const NO_SET = 'public_keys_url must be the jwks_uri of the server: an object with a list "keys"'
-
-export function examineKeys(
-  jwks: unknown,
-  where: string,
-  algorithms: readonly string[],
-): Examination {
-  let members: readonly (VerificationKey | KeyFlaw)[] = []
-  let keys: KeySet
-  try {
-    members = readMembers(jwks)
-    keys = readKeySet(jwks)
-  } catch (error) {
-    const reason = reasonOf(error)
-    const [, cure] = SET_CURES.find(([pattern]) => pattern.test(reason)) ?? []
-    const flaws = flawsOf(members, jwks)
-    const named = flaws.filter(({ kids }) => kids.length > 0)
-    const words = named.map(({ flaw, kids }) => `${flaw}: ${kids.join(', ')}`).join('; ')
-    const cures = flaws.map(({ flaw }) => FLAWS[flaw]).join('; ')
-    const what = `${where}: ${reason}${words === '' ? '' : ` (${words})`}`
-    return { findings: [wrong(what, cure ?? (cures || NO_SET))] }
-  }
-  const usable = members.flatMap((each) => (typeof each === 'object' ? [...each.algorithms] : []))
-  // A key for encryption beside the others is usual.
-  const odd = flawsOf(members, jwks).filter(({ flaw }) => flaw !== 'for encryption')
-  const findings = [
-    algorithmFinding(where, [...new Set(usable)], algorithms),
-    ...odd.flatMap(({ flaw, kids, hasNameless }) =>
-      [...kids.map((kid) => `the key ${kid}`), ...(hasNameless ? ['a key'] : [])].map((key) =>
-        doubtful(`${where}: ${key} is passed over, since it is ${flaw}`, FLAWS[flaw]),
-      ),
-    ),
-    ...(areTestKeys(keys) ? [TEST_KEYS] : []),
-  ]
-  return { findings, keys }
-}
-
-/** Each flaw with the names of the keys that have it, fit for a terminal. */
-function flawsOf(members: readonly (VerificationKey | KeyFlaw)[], jwks: unknown) {
-  const given = ownMember(jwks, 'keys')
-  const jwkList: readonly unknown[] = Array.isArray(given) ? given : []
-  const flaws = [...new Set(members.filter((each) => typeof each === 'string'))]
-  return flaws.map((flaw) => {
-    const kids = jwkList.flatMap((jwk, i) => (members[i] === flaw ? [ownMember(jwk, 'kid')] : []))
-    const names = kids.filter((kid) => typeof kid === 'string')
-    const hasNameless = names.length < kids.length
-    return { flaw, kids: [...new Set(names.map(showValue))], hasNameless }
-  })
-}
-
-const TEST_KEYS = doubtful(
-  'the keys are those of a test authority (npx fastify-tenant-auth authority)',
-  'name the issuer of production instead, before strangers can reach the application',
-)
-
-function algorithmFinding(
-  where: string,
-  usable: readonly string[],
-  allowed: readonly string[],
-): Finding {
-  const both = usable.filter((name) => allowed.includes(name))
-  if (both.length > 0) return fine(`${where}: usable, for ${both.join(', ')}`)
-  return wrong(
-    `${where}: no key fits the allowed algorithms ${allowed.join(', ')}; they are for ${usable.join(', ')}`,
-    'name the one that the server signs with in algorithms, or take that option away',
-  )
 }

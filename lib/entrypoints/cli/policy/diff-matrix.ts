@@ -173,7 +173,7 @@ function isSamePlace(a: ConstrainedRoute, b: ConstrainedRoute): boolean {
 
 /** An added route may take requests that found another route. */
 function additionOf(is: ConstrainedRoute, others: Routes): PlaceDifference {
-  const letsIn = is.noauth !== false || isLooser(others, is)
+  const letsIn = admitsStrangers(is) || isLooser(others, is)
   return { effect: letsIn ? 'opens' : 'changes', text: `is new: ${policyWords(is)}`, at: is }
 }
 
@@ -190,7 +190,11 @@ function constraintDifference(
   const others = was.filter((route) => route !== before)
   if (isLooser(others, after)) return { effect: 'opens', text }
   if (isTighter(before, after)) return { effect: 'closes', text }
-  return { effect: after.noauth === false ? 'changes' : 'opens', text }
+  return { effect: admitsStrangers(after) ? 'opens' : 'changes', text }
+}
+
+function admitsStrangers({ noauth, guests }: ConstrainedRoute): boolean {
+  return noauth !== false || guests === true
 }
 
 /** True if all constraints stay, and others come. */

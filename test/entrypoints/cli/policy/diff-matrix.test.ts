@@ -79,9 +79,11 @@ test('differences that open something come first, then those that close, then th
     listed('/c', { tenant: 'query' }),
     listed('/d'),
     listed('/e', { noauth: true }),
+    listed('/f', { guests: true }),
   ]
   assert.deepEqual(differences([was], [is]), [
     'opens: GET /e: is new: open',
+    'opens: GET /f: is new: guarded, tenant none, require none, guests too',
     'closes: GET /a: require was none, is a:b',
     'closes: GET /b: was open, is guarded',
     'changes: GET /c: tenant was in the path, is in the query',

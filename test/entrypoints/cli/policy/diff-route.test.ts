@@ -53,6 +53,12 @@ const CASES: readonly [what: string, was: Routes, is: Routes, lines: string[]][]
     ['opens: GET /x: constraints were host a.example, are none'],
   ],
   [
+    'a route for guests loses its constraint',
+    [at(HOST, { guests: true })],
+    [listed('/x', { guests: true })],
+    ['opens: GET /x: constraints were host a.example, are none'],
+  ],
+  [
     'an open route loses one of two constraints',
     [at({ ...V1, ...HOST }, OPEN)],
     [at(V1, OPEN)],
