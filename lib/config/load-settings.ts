@@ -164,9 +164,9 @@ export function isProduction({ NODE_ENV = '' }: NodeJS.ProcessEnv): boolean {
 
 /** A proof is for one address, and what a request says of its host is not to be trusted. */
 function checkProofs({ confirmation, publicUrl }: Settings, reader: OptionsReader): void {
+  if (!asksForProof(confirmation) || publicUrl !== undefined) return
   // One that cannot be used is a problem of its own.
-  const isGiven = reader.has('publicUrl') || reader.has('resource')
-  if (!asksForProof(confirmation) || publicUrl !== undefined || isGiven) return
+  if (reader.has('publicUrl') || reader.has('resource')) return
   const hint = 'a proof names the address that clients know the API by'
   reader.refuse('confirmation', 'publicUrl, or resource, beside it', 'none', hint)
 }

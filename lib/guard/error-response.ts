@@ -53,7 +53,8 @@ export function errorResponse(rules: ResponseRules): onErrorHookHandler {
       }
       // After a request for an upgrade, Node's server leaves the socket to who listens for upgrades.
       if ('upgrade' in request.raw && request.raw.upgrade === true) endAfterAnswer(request, reply)
-      log(request, authContextOf(request), error, { reason, required: challenge?.scope }, hints)
+      const context = authContextOf(request)
+      logRefusal(request, context, error, { reason, required: challenge?.scope }, hints)
     }
     done()
   }
@@ -63,12 +64,12 @@ export function errorResponse(rules: ResponseRules): onErrorHookHandler {
  * One line for each refusal. It names no user by itself. An application that wants the user has
  * `logBindings` and `refusalOf`.
  */
-function log(
+export function logRefusal(
   request: FastifyRequest,
   context: AuthContext | null | undefined,
   error: AuthError,
   { reason, required }: { readonly reason: string; readonly required: Challenge['scope'] },
-  hints: Hints,
+  hints?: Hints,
 ): void {
   const { code, statusCode } = error
   const line = {
@@ -80,7 +81,7 @@ function log(
     place: statusCode === 400 ? placeFor(context, error) : undefined,
     required,
     mismatch: statusCode === 401 ? mismatchOf(request.log, error) : undefined,
-    hint: statusCode === 401 ? hintFor(request.log, error, hints) : undefined,
+    hint: hints && statusCode === 401 ? hintFor(request.log, error, hints) : undefined,
   }
   logLine(request.log, statusCode < 500 ? 'info' : 'warn', 'request refused', line)
 }

@@ -40,7 +40,7 @@ import {
   UNDECIDED,
 } from './decide.ts'
 import { bindLog, recordDecision } from './decision-events.ts'
-import { errorResponse, type ResponseRules } from './error-response.ts'
+import { errorResponse, logRefusal, type ResponseRules } from './error-response.ts'
 import { doneInPlace, noteProbeEnd, ProbedRequest } from './probe-gate.ts'
 import { readsDeclared } from './request-decorators.ts'
 import { assertUnguarded } from './scopes.ts'
@@ -163,12 +163,17 @@ function conclude(
 }
 
 function refuse(context: AuthContext, error: AuthError, done: HookHandlerDoneFunction): void {
-  const { request, policy } = context
+  const { request, reply, policy } = context
   context.membership = null
   context.isGuest = false
   context.error = error
   if (request.raw instanceof ProbedRequest) noteProbeEnd(request, policy, error)
   recordDecision(context)
+  // Fastify has answered by itself meanwhile, as after `handlerTimeout`, and runs no `onError`.
+  if (reply.sent) {
+    const { reason, challenge } = error
+    logRefusal(request, context, error, { reason, required: challenge?.scope })
+  }
   done(error)
 }
 

@@ -1,12 +1,13 @@
 import assert from 'node:assert/strict'
 import { describe, type TestContext, test } from 'node:test'
-import type { FastifyInstance } from 'fastify'
+import type { FastifyInstance, FastifyReply } from 'fastify'
 import type { TestTokenOptions, TestUserInfo } from '../../lib/entrypoints/testing/index.ts'
 import tenantAuth, { errors } from '../../lib/index.ts'
 import { as, authority, bareApp, guardedApp, trusting } from '../helpers/app/guarded-app.ts'
 import { logLines } from '../helpers/app/log-lines.ts'
 import { assertRefused } from '../helpers/app/refusals.ts'
 import { tempFolder } from '../helpers/documents/temp-folder.ts'
+import { until } from '../helpers/processes/until.ts'
 import { encode } from '../helpers/tokens/forge.ts'
 
 const folder = tempFolder()
@@ -437,3 +438,25 @@ test('a 401 of a hook before the guard has no scope', async (t) => {
   app.get('/x', { config: { require: 'a:b' } }, async () => 'never')
   assert.equal(await challengeOf(app, '/x'), `Bearer realm="api", ${METADATA}`)
 })
+
+for (const [who, options, hook] of [
+  ['handlerTimeout', { handlerTimeout: 20 }, undefined],
+  ['a hook', {}, (reply: FastifyReply) => void setTimeout(() => reply.code(504).send('slow'), 20)],
+] as const) {
+  test(`a refusal that comes after the answer of ${who} is logged, and once`, async (t) => {
+    const log = logLines()
+    const app = bareApp(t, { logger: log.logger })
+    let answer = (_: boolean): void => {}
+    if (hook) app.addHook('onRequest', async (_request, reply) => hook(reply))
+    const tenants = () => new Promise<boolean>((resolve) => (answer = resolve))
+    await app.register(tenantAuth, trusting({ tenants }))
+    app.get('/:tenant/x', { ...options, config: { tenant: true } }, async () => 'never')
+    const response = await app.inject({ url: '/lazy-raccoon/x', headers: await as() })
+    assert.equal(response.statusCode, hook ? 504 : 503)
+    assert.deepEqual(log.lines('request refused'), [])
+    answer(false)
+    await until(() => log.lines('request refused').length > 0)
+    const [line, ...more] = log.lines('request refused')
+    assert.deepEqual([line?.['code'], more], ['ERR_AUTH_TENANT_UNKNOWN', []])
+  })
+}
