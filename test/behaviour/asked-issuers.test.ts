@@ -186,20 +186,6 @@ test('of unknown issuers 16 are asked for at once, and known issuers are not hel
   pass(0)
 })
 
-test('requests of one issuer that arrive together ask once', async (t) => {
-  const { app, asked } = await start(t, async () => RULES)
-  const headers = await as()
-  const responses = await Promise.all(
-    Array.from({ length: 100 }, () => get(app, '/t/acme', headers)),
-  )
-  const found = responses.map(({ statusCode }) => statusCode)
-  assert.deepEqual(
-    found,
-    responses.map(() => 200),
-  )
-  assert.deepEqual(asked(), [ACME])
-})
-
 test('at most 1 000 issuers are held, and the one that is used stays', async (t) => {
   const { app, asked } = await start(t, (iss) => ({ ...RULES, name: iss.slice(8, 20) }))
   const headers = await as()

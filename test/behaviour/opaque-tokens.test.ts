@@ -242,30 +242,6 @@ test('a good answer is never served beyond its time, when the function fails too
   assertRefused(await get(app, 'key'), 'ERR_AUTH_INTROSPECTION_UNAVAILABLE')
 })
 
-test('requests with the same token ask once', async (t) => {
-  const { app, asked } = await start(t, async () => GOOD)
-  const responses = await Promise.all(Array.from({ length: 100 }, () => get(app, 'key')))
-  const found = responses.filter(({ statusCode }) => statusCode !== 200)
-  assert.deepEqual(found, [])
-  assert.deepEqual(asked(), ['key'])
-})
-
-test('of 70 new tokens 64 are asked for at once, and each gets its answer', async (t) => {
-  const open: (() => void)[] = []
-  const { app, asked } = await start(
-    t,
-    () => new Promise((resolve) => open.push(() => resolve(GOOD))),
-  )
-  const responses = Array.from({ length: 70 }, (_, i) => get(app, `key-${i}`))
-  await new Promise(setImmediate)
-  assert.equal(asked().length, 64)
-  for (const answer of open) answer()
-  await responses[63]
-  for (const answer of open) answer()
-  for (const response of await Promise.all(responses)) assert.equal(response.statusCode, 200)
-  assert.equal(asked().length, 6)
-})
-
 test('tokens with one ending are each kept', async (t) => {
   const { app, asked } = await start(t, async () => GOOD)
   const keys = ['a', 'b', 'c'].map((name) => `${name}${'-of-the-same-house'.repeat(20)}`)
