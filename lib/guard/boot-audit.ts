@@ -236,7 +236,7 @@ export function isOfCors(
   return around === null || !isScope(around) || !hasCors(around)
 }
 
-/** Frameworks such as NestJS call @fastify/cors themselves, so that Fastify knows no plugin of it. */
+/** Frameworks such as NestJS call @fastify/cors themselves, so that Fastify does not know it. */
 export function hasCors(scope: FastifyInstance): boolean {
   return scope.hasPlugin('@fastify/cors') || scope.hasRequestDecorator('corsPreflightEnabled')
 }

@@ -16,7 +16,7 @@ import {
 import type { AddressedTenants } from '../identity/jwt/addressed-tenants.ts'
 import { AnyTenant, type TenantState } from '../identity/tenants/known-tenants.ts'
 import { callResolveTenant, type RequestUser } from '../identity/tenants/resolve-tenant.ts'
-import { isTenantName, readTenant, tenantMissing } from '../identity/tenants/tenant-name.ts'
+import { isTenantName, missingTenantRefusal, readTenant } from '../identity/tenants/tenant-name.ts'
 import { withoutStack } from '../platform/runtime/error.ts'
 import { logLine } from '../platform/runtime/log-line.ts'
 import { after, type MaybePromise } from '../platform/runtime/maybe-promise.ts'
@@ -87,7 +87,7 @@ function decideFor(
   const principal = isGuest ? null : user
   if (principal instanceof AuthError) return principal
   context.principal = principal
-  const tenant = tenantOf(context) // 400, 503
+  const tenant = requestTenant(context) // 400, 503
   if (tenant instanceof Promise) return tenant.then((name) => decideIn(name, context))
   return decideIn(tenant, context)
 }
@@ -250,16 +250,16 @@ function chosenBy(required: RequirementByRequest, context: DecisionState): Requi
   }
 }
 
-function tenantOf(context: AuthContext): MaybePromise<string | null | AuthError> {
+function requestTenant(context: AuthContext): MaybePromise<string | null | AuthError> {
   const { previous, request, policy, rules } = context
   // Decided anew at the last gate: what names the tenant may have been changed by the validation.
   if (previous !== null && isAdmitted(previous)) return previous.tenant
   const inUrl = urlTenant(context)
   if (inUrl !== undefined) return readTenant(inUrl)
-  if (policy.tenant === 'path') return tenantMissing()
+  if (policy.tenant === 'path') return missingTenantRefusal()
   if (policy.tenant === null) return null
   const { resolveTenant } = rules
-  const absent = () => (policy.mayBeAbsent ? null : tenantMissing())
+  const absent = () => (policy.mayBeAbsent ? null : missingTenantRefusal())
   if (resolveTenant === undefined) return absent()
   const read = (name: string | null) => (name === null ? absent() : readTenant(name))
   const ask = () => resolveTenant(request, requestUser(context.principal))

@@ -428,6 +428,16 @@ test('one key that is published twice is one key', async () => {
   assert.doesNotMatch(out, /several keys/)
 })
 
+test('one key in two entries, and keys that share a name for no allowed algorithm, are no fault', async () => {
+  const [key] = keys
+  const rsa = () => ({ ...rsaJwk(2048), kid: 'rsa', alg: 'RS256' })
+  const more = [{ ...key, alg: undefined }, rsa(), rsa()]
+  const origin = await servePaths((own) => healthy(own, { '/keys': { keys: [...keys, ...more] } }))
+  const { code, out } = await examined(`${discovered(origin)}algorithms = ES256\n`)
+  assert.equal(code, 0, out)
+  assert.doesNotMatch(out, /several keys/)
+})
+
 test('of options in code the cure has their names, and the clock that of its host', async () => {
   const origin = await servePaths((own) => healthy(own))
   const { out } = await doctor('--public-keys-url', `${origin}/keys`, '--audience', 'api')

@@ -124,12 +124,40 @@ const listed = (publicKeysUrl: string, tenants: '*' | string[] = ['acme']) => ({
   issuers: [{ issuer: 'https://acme.test', tenants, publicKeysUrl }],
 })
 
-test('silent name servers of a customer in a list hold no thread of the process', async (t) => {
+test('silent name servers of customers in a list hold one thread of the process at most', async (t) => {
   const asked = await nameServer(t, () => undefined)
-  const threads = t.mock.method(dns, 'lookup')
-  await guarded(t, listed('https://idp.customer.test/keys'))
-  await until(() => asked.length > 0)
-  assert.deepEqual([asked[0], threads.mock.callCount()], ['idp.customer.test', 0])
+  const held: unknown[] = []
+  t.mock.method(dns, 'lookup', (name: unknown) => void held.push(name))
+  const issuers = [1, 2, 3].map((i) => ({
+    issuer: `https://${i}.test`,
+    tenants: [`t${i}`],
+    publicKeysUrl: `https://idp.customer${i}.test/keys`,
+  }))
+  const { app } = await guarded(t, { issuers, keysTimeout: 20 })
+  await until(() => held.length > 0, 15_000)
+  await app.close()
+  assert.deepEqual([new Set(asked).size, held.length], [3, 1])
+})
+
+test('a host that a proxy knows is not looked up before it', async (t) => {
+  const asked = await nameServer(t, () => undefined)
+  const server = await KeyServer.start(() => authority.publicKeys)
+  t.after(() => server.close())
+  const key = Symbol.for('undici.globalDispatcher.1')
+  await fetch(server.url)
+  const before = Reflect.get(globalThis, key)
+  t.after(() => Reflect.set(globalThis, key, before))
+  // As that of a proxy does, it connects elsewhere.
+  class OwnDispatcher extends before.constructor {
+    dispatch(options: object, handler: unknown): unknown {
+      return Reflect.apply(before.dispatch, this, [{ ...options, origin }, handler])
+    }
+  }
+  const { origin } = new URL(server.url)
+  Reflect.set(globalThis, key, new OwnDispatcher())
+  const { app } = await guarded(t, listed('https://idp.customer.test/keys'))
+  const response = await app.inject({ url: '/me', headers: await authority.headers() })
+  assert.deepEqual([response.statusCode, asked], [200, []])
 })
 
 for (const [whose, tenants, names] of [

@@ -1,7 +1,6 @@
-import { FetchFailure, noAnswer, Unusable } from '../../platform/http/failure.ts'
-import { causeOf, MOST_MARKS, readBody } from '../../platform/http/fetch-json.ts'
+import { noAnswer, Unusable } from '../../platform/http/failure.ts'
+import { causeOf, readBody } from '../../platform/http/fetch-json.ts'
 import { isThrown } from '../../platform/runtime/error.ts'
-import { isTooComplex } from '../../platform/runtime/json-complexity.ts'
 import { TimeLimit } from '../../platform/runtime/timer.ts'
 
 /** Milliseconds for one whole exchange, body included. */
@@ -40,9 +39,6 @@ export class Exchanges {
         throw noAnswer(causeOf(error), signal)
       })
       const text = response.body && (await readBody(response.body, { maxBytes: MAX_BYTES, signal }))
-      if (text !== null && isTooComplex(text.toString('latin1'), MOST_MARKS)) {
-        throw new FetchFailure('the answer has too many members')
-      }
       return new Response(text, { status: response.status, headers: response.headers })
     } catch (error) {
       throw new OpaqueFailure('ERR_INTROSPECTION_NO_ANSWER', error)

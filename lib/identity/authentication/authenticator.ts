@@ -11,7 +11,7 @@ import type { Issuer } from './issuer.ts'
 import type { TokenCacheStats } from './token-cache.ts'
 import type { Verified } from './verified-tokens.ts'
 
-/** What was found on the way to a principal, for those who watch a request. */
+/** The steps on the way to a principal, for those who watch a request. */
 export interface AuthTrace {
   /** True: the token was in the cache. Null: no token was read. */
   cached: boolean | null
@@ -53,7 +53,7 @@ export interface Authenticator {
    * The principal of a request, or its refusal; a promise only if it is not known at once, and
    * then one of `waits`.
    *
-   * @param trace where the way is noted
+   * @param trace takes what is found on the way
    * @returns the principal, or ERR_AUTH_TOKEN_MISSING, ERR_AUTH_TOKEN_INVALID,
    * ERR_AUTH_KEYS_UNAVAILABLE, ERR_AUTH_ISSUERS_UNAVAILABLE, ERR_AUTH_INTROSPECTION_UNAVAILABLE,
    * ERR_AUTH_PROOFS_UNAVAILABLE, ERR_AUTH_RESOURCES_UNAVAILABLE or ERR_AUTH_REVOCATION_UNAVAILABLE

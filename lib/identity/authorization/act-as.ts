@@ -62,7 +62,7 @@ export class ActAs {
 
 /** As whom work without a request runs. */
 export interface InternalUser {
-  /** The name of the work, such as `job:invoices`. Not empty, and no user's `sub`. */
+  /** The name of the work, such as `job:invoices`. Not empty; choose one that is no user's `sub`. */
   readonly sub: string
   /** The one tenant that the work is for, by its name. */
   readonly tenant: string

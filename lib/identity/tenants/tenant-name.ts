@@ -27,6 +27,6 @@ export function readTenant(value: unknown): string | AuthError {
   return withoutStack(() => new ERR_AUTH_TENANT_INVALID('not one tenant name'))
 }
 
-export function tenantMissing(): AuthError {
+export function missingTenantRefusal(): AuthError {
   return withoutStack(() => new ERR_AUTH_TENANT_MISSING('no tenant is given'))
 }

@@ -1,7 +1,8 @@
 import { isTooComplex } from '../runtime/json-complexity.ts'
 import { ownCopy } from '../runtime/own-property.ts'
 import { badStatus, FetchFailure, noAnswer } from './failure.ts'
-import { type AddressRule, assertNameServers, ssrfSafeRequest } from './ssrf-safe-request.ts'
+import { assertAnswered } from './name-look-up.ts'
+import { type AddressRule, ssrfSafeRequest } from './ssrf-safe-request.ts'
 
 // Outside: other servers, which may redirect, send too much, break off, or send other than JSON.
 
@@ -33,7 +34,7 @@ const HEADERS = {
  * Most lists, objects and members of a document. Structure costs more than length: a server could
  * block the process for 50 ms with half a megabyte of brackets.
  */
-export const MOST_MARKS = 20_000
+const MOST_MARKS = 20_000
 
 export async function fetchJson(url: string, limits: FetchLimits): Promise<unknown> {
   const text = await fetchText(url, limits)
@@ -69,7 +70,7 @@ async function request(
   { signal, isOfOthers, onAnswer }: FetchLimits,
 ): Promise<AsyncIterable<Uint8Array>> {
   const send = async () => {
-    if (isOfOthers) await assertNameServers(url, signal)
+    if (isOfOthers) await assertAnswered(url, signal)
     return fetch(url, { redirect: 'manual', signal, headers: HEADERS })
   }
   const response = await send().catch((error: unknown) => {

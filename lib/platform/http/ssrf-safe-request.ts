@@ -1,16 +1,12 @@
 import { constants } from 'node:crypto'
-import dns, { type LookupAddress } from 'node:dns'
 import http, { type IncomingMessage } from 'node:http'
 import https from 'node:https'
 import { BlockList, isIP, type LookupFunction } from 'node:net'
-import { DEFAULT_CIPHERS } from 'node:tls'
-import { promisify } from 'node:util'
-import { errorCode } from '../runtime/error.ts'
+import { createSecureContext, DEFAULT_CIPHERS } from 'node:tls'
 import { badStatus, FetchFailure, noAnswer } from './failure.ts'
-import { isLoopback } from './urls.ts'
+import { lookUp } from './name-look-up.ts'
 
-// Outside: addresses that a customer has chosen, which may lead into the operator's own network,
-// and whose name servers may never answer.
+// Outside: addresses that a customer has chosen, which may lead into the operator's own network.
 
 export type AddressRule = (address: string) => boolean
 
@@ -62,11 +58,30 @@ const MOST_NOTICES = 10
  * counts: a finite-field group of 10,000 bits costs almost a second, the largest of TLS 1.3 150 ms,
  * and renegotiations have no end. Every server that is kept up has elliptic curves.
  */
-const HANDSHAKE = {
-  ciphers: `${DEFAULT_CIPHERS}:!DHE`,
-  ecdhCurve: 'X25519:P-256:P-384:P-521',
-  secureOptions: constants.SSL_OP_NO_RENEGOTIATION,
+function handshakeRules() {
+  // The suites of TLS 1.3 alone are no list for the versions before it.
+  const hasOlder = DEFAULT_CIPHERS.split(':').some((name) => !name.startsWith('TLS_'))
+  return {
+    ciphers: hasOlder ? `${DEFAULT_CIPHERS}:!DHE` : DEFAULT_CIPHERS,
+    ecdhCurve: CURVES.find(isSupported) ?? 'auto',
+    secureOptions: constants.SSL_OP_NO_RENEGOTIATION,
+  }
 }
+
+/** An OpenSSL that is bound to FIPS may have no X25519. */
+const CURVES = ['X25519:P-256:P-384:P-521', 'P-256:P-384:P-521']
+
+function isSupported(ecdhCurve: string): boolean {
+  try {
+    createSecureContext({ ecdhCurve })
+    return true
+  } catch {
+    return false
+  }
+}
+
+/** They are made for the first request, since they cost some milliseconds. */
+let handshake: ReturnType<typeof handshakeRules> | undefined
 
 function send(address: string, request: JudgedRequest): Promise<IncomingMessage> {
   const { isAllowed, signal } = request
@@ -75,13 +90,14 @@ function send(address: string, request: JudgedRequest): Promise<IncomingMessage>
     // A literal is never looked up.
     const host = url.hostname.replace(/^\[|\]$/g, '')
     if (isIP(host) !== 0 && !isAllowed(host)) throw notPublic()
+    handshake ??= handshakeRules()
     const connecting = { keepAlive: false, autoSelectFamily: true, lookup: judgedLookUp(request) }
     const headers = { ...NAME, ...request.headers, 'accept-encoding': 'identity' }
     // An agent of its own: that of the process may use a proxy, or keep connections of others.
     const sent =
       url.protocol === 'https:'
         ? https.request(url, {
-            agent: new https.Agent({ ...connecting, ...HANDSHAKE }),
+            agent: new https.Agent({ ...connecting, ...handshake }),
             headers,
             signal,
           })
@@ -115,82 +131,6 @@ function judgedLookUp({ isAllowed, signal }: JudgedRequest): LookupFunction {
 
 function notPublic(): FetchFailure {
   return new FetchFailure('the address is not public')
-}
-
-/** Name servers that are silent. Any other answer may be one of those that do not know a name. */
-const SILENT = ['ETIMEOUT', 'ECANCELLED']
-
-/** The look-up of the machine that is under way for a name that the name servers do not have. */
-let asking: Promise<unknown> = Promise.resolve()
-
-/**
- * The addresses of a name, by the name servers of the machine. `dns.lookup` asks them in a thread
- * that cannot be ended, and the process has two of them for that: a few names whose servers are
- * silent would stop every look-up, and with it every connection. So it is asked only for names that
- * the name servers do not have, such as those of a hosts file, and one at a time. Whoever waits for
- * that waits no longer than its signal.
- *
- * @throws the error of the look-up, whose code names the reason
- */
-export async function lookUp(name: string, signal: AbortSignal): Promise<LookupAddress[]> {
-  if (isLoopback(name)) return askMachine(name)
-  try {
-    return await askServers(name, signal)
-  } catch (error) {
-    if (signal.aborted || isSilence(error)) throw error
-  }
-  const turn = asking.then(() => {
-    signal.throwIfAborted()
-    return askMachine(name)
-  })
-  asking = turn.catch(() => {})
-  return new Promise((resolve, reject) => {
-    const end = () => reject(signal.reason)
-    signal.addEventListener('abort', end, { once: true })
-    turn.then(resolve, reject).finally(() => signal.removeEventListener('abort', end))
-  })
-}
-
-/**
- * Fails where the name servers of a host are silent, so that Node's fetch is not asked for it: that
- * looks up in one of the two threads. A name that they do not have may be known to a proxy.
- */
-export async function assertNameServers(address: string, signal: AbortSignal): Promise<void> {
-  const { hostname } = new URL(address)
-  if (isIP(hostname.replace(/^\[|\]$/g, '')) !== 0 || isLoopback(hostname)) return
-  try {
-    await askServers(hostname, signal)
-  } catch (error) {
-    if (signal.aborted || isSilence(error)) throw error
-  }
-}
-
-/** Ends with the signal. A name that has no addresses of one family may have some of the other. */
-async function askServers(name: string, signal: AbortSignal): Promise<LookupAddress[]> {
-  signal.throwIfAborted()
-  const resolver = new dns.promises.Resolver()
-  const cancel = () => resolver.cancel()
-  signal.addEventListener('abort', cancel, { once: true })
-  try {
-    const answers = await Promise.allSettled([
-      resolver.resolve4(name).then((found) => found.map((address) => ({ address, family: 4 }))),
-      resolver.resolve6(name).then((found) => found.map((address) => ({ address, family: 6 }))),
-    ])
-    const addresses = answers.flatMap((one) => (one.status === 'fulfilled' ? one.value : []))
-    if (addresses.length > 0) return addresses
-    const reasons = answers.flatMap((one) => (one.status === 'rejected' ? [one.reason] : []))
-    throw reasons.find(isSilence) ?? reasons[0]
-  } finally {
-    signal.removeEventListener('abort', cancel)
-  }
-}
-
-function isSilence(error: unknown): boolean {
-  return SILENT.includes(errorCode(error))
-}
-
-function askMachine(name: string): Promise<LookupAddress[]> {
-  return promisify(dns.lookup)(name, { all: true })
 }
 
 /**

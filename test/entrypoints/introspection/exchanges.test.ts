@@ -27,16 +27,6 @@ test('a body of the most bytes is read, one of a byte more is no answer', async 
   await assert.rejects(fetch(server.url, GET), { ...NO_ANSWER, message })
 })
 
-test('a body of too many members is no answer, whatever would read it', async () => {
-  let marks = 20_000
-  const server = await askedServer((_, response) => response.end('['.repeat(marks)))
-  const { fetch } = new Exchanges()
-  assert.equal((await (await fetch(server.url, GET)).text()).length, marks)
-  marks += 1
-  const message = 'the server gave no whole answer: the answer has too many members'
-  await assert.rejects(fetch(server.url, GET), { ...NO_ANSWER, message })
-})
-
 test('the reason for no answer is in words of ours', async () => {
   const server = await askedServer((request) => request.socket.destroy())
   const message = 'the server gave no whole answer: no answer (UND_ERR_SOCKET)'

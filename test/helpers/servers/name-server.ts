@@ -16,7 +16,7 @@ const NO_SUCH_NAME = 3
  */
 export async function nameServer(
   t: TestContext,
-  answer: (name: string) => NameAnswer,
+  answer: (name: string, family: 4 | 6) => NameAnswer,
 ): Promise<readonly string[]> {
   const asked: string[] = []
   // A socket looks up its own address too, by what a test may have replaced.
@@ -24,7 +24,7 @@ export async function nameServer(
   socket.on('message', (query, from) => {
     const { name, type, end } = readQuestion(query)
     if (type === TYPE_A) asked.push(name)
-    const known = answer(name)
+    const known = answer(name, type === TYPE_A ? 4 : 6)
     if (known !== undefined) socket.send(reply(query, end, type, known), from.port, from.address)
   })
   const listening = once(socket, 'listening')
@@ -34,8 +34,8 @@ export async function nameServer(
   const server = `127.0.0.1:${socket.address().port}`
   const { Resolver } = dns.promises
   class OurResolver extends Resolver {
-    constructor() {
-      super()
+    constructor(...options: ConstructorParameters<typeof Resolver>) {
+      super(...options)
       this.setServers([server])
     }
   }

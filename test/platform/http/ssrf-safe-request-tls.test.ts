@@ -50,6 +50,14 @@ test('a proxy of the environment is not used', async () => {
   assert.equal(proxy.count, 0)
 })
 
+test('suites of TLS 1.3 alone are enough, as an operator may want them', async () => {
+  const env = {
+    NODE_EXTRA_CA_CERTS,
+    NODE_OPTIONS: '--tls-cipher-list=TLS_AES_256_GCM_SHA384:TLS_CHACHA20_POLY1305_SHA256',
+  }
+  assert.deepEqual(await fetchFrom('localhost', env), { answer: { a: 1 } })
+})
+
 const COSTLY: readonly (readonly [name: string, options: ServerOptions, again: boolean])[] = [
   [
     'finite fields of its own size',

@@ -8,10 +8,10 @@ import { after, type TestContext, test } from 'node:test'
 import { setImmediate } from 'node:timers/promises'
 import { runInNewContext } from 'node:vm'
 import { fetchJson } from '../../../lib/platform/http/fetch-json.ts'
+import { lookUp } from '../../../lib/platform/http/name-look-up.ts'
 import {
   type AddressRule,
   isPublicAddress,
-  lookUp,
   ssrfSafeRequest,
 } from '../../../lib/platform/http/ssrf-safe-request.ts'
 import { until } from '../../helpers/processes/until.ts'
@@ -417,6 +417,12 @@ for (const [what, address, family] of [
     assert.deepEqual(await lookUp('idp.customer.test', signal), [{ address, family }])
   })
 }
+
+test('a name whose servers are silent about one family has the addresses of the other', async (t) => {
+  await nameServer(t, (_, family) => (family === 4 ? ['8.8.8.8'] : undefined))
+  const found = await lookUp('idp.customer.test', AbortSignal.timeout(10_000))
+  assert.deepEqual(found, [{ address: '8.8.8.8', family: 4 }])
+})
 
 test('eight silent names leave the look-ups of the process as they were, and end with their limit', async (t) => {
   const asked = await nameServer(t, (name) => (name === 'good.test' ? ['8.8.8.8'] : undefined))

@@ -20,7 +20,7 @@ export async function examineIssuer(
   const iss = String(issuer[0])
   // One time limit for both steps, as in the guard.
   const exchange = new Exchange(MAX_KEYS_BYTES, keysTimeout)
-  // Without an issuer the entry has no name of its own.
+  // Without an issuer, or with several, the entry has no name of its own.
   const server =
     issuer.length === 1 || publicKeysUrl === undefined ? entry.name : new URL(publicKeysUrl).host
   const clock = () => examineClock(server, exchange, clockTolerance)

@@ -26,7 +26,7 @@ const FLAWS: Readonly<Record<KeyFlaw, string>> = {
   'of an unknown type': 'let the server sign with an RSA, EC or Ed25519 key',
   'for no known algorithm': 'let the server sign with an algorithm that this Node has',
   'too weak': 'make a new key at the server: RSA with 2048 bits or more, or ES256',
-  'too costly': 'make a smaller key at the server: RSA with 2048 to 8192 bits',
+  'too costly': 'make a smaller key at the server: RSA with 2048, 3072 or 4096 bits',
 }
 
 const SET_CURES: readonly (readonly [reason: RegExp, cure: string])[] = [
@@ -68,38 +68,41 @@ export function examineKeys(
         doubtful(`${where}: ${key} is passed over, since it is ${flaw}`, FLAWS[flaw]),
       ),
     ),
-    ...sharedNames(members).map(([algorithm, kid]) => sharedNameFinding(where, algorithm, kid)),
+    ...[...sharedNames(members, algorithms)].map(([kid, names]) =>
+      sharedNameFinding(where, kid, names),
+    ),
     ...(areTestKeys(keys) ? [TEST_KEYS] : []),
   ]
   return { findings, keys }
 }
 
-/** The algorithms and the `kid` that several keys have, so that none of them verifies a token. */
-function sharedNames(members: readonly (VerificationKey | KeyFlaw)[]) {
-  const found = new Map<string, readonly [algorithm: string, kid: string | undefined]>()
-  const seen = new Map<string, string>()
-  for (const key of members.filter((each) => typeof each === 'object')) {
-    for (const algorithm of key.algorithms) {
-      const name = JSON.stringify([algorithm, key.kid])
-      const other = seen.get(name)
-      if (other !== undefined && other !== key.fingerprint) found.set(name, [algorithm, key.kid])
-      seen.set(name, key.fingerprint)
-    }
+/** The names that several keys have for one allowed algorithm, so that none of them fits a token. */
+function sharedNames(members: readonly (VerificationKey | KeyFlaw)[], allowed: readonly string[]) {
+  const keys = members.filter((each) => typeof each === 'object')
+  const shared = new Map<string | undefined, Set<string>>()
+  for (const [index, { kid, key, algorithms }] of keys.entries()) {
+    const others = keys
+      .slice(0, index)
+      .filter((other) => other.kid === kid && !other.key.equals(key))
+    const both = allowed.filter(
+      (name) => algorithms.has(name) && others.some((other) => other.algorithms.has(name)),
+    )
+    if (both.length > 0) shared.set(kid, new Set([...(shared.get(kid) ?? []), ...both]))
   }
-  return [...found.values()]
+  return shared
 }
 
-function sharedNameFinding(where: string, algorithm: string, kid: string | undefined): Finding {
+function sharedNameFinding(where: string, kid: string | undefined, names: Set<string>): Finding {
   const cure = 'let each key of the server have a kid of its own'
+  const of = [...names].join(', ')
   // Tokens may name other keys of the set.
   if (kid === undefined) {
-    return doubtful(
-      `${where}: several keys for ${algorithm} have no kid, so none of them fits`,
-      cure,
-    )
+    return doubtful(`${where}: several keys for ${of} have no kid, so none of them fits`, cure)
   }
-  const name = `${showValue(kid)} is the kid of several keys for ${algorithm}`
-  return wrong(`${where}: ${name}, so none of them fits`, cure)
+  return wrong(
+    `${where}: ${showValue(kid)} is the kid of several keys for ${of}, so none of them fits`,
+    cure,
+  )
 }
 
 /** Each flaw with the names of the keys that have it, fit for a terminal. */

@@ -22,9 +22,9 @@ export class ActiveEntry implements Ending {
   readonly isNamed: boolean
   /** The last answer that had it; less than all of them: none. */
   lastAnswer: number
-  /** The number of times that that answer had it. */
+  /** The number of copies in `lastAnswer`, so far. */
   copies = 1
-  /** The number of times that the answer before had it. */
+  /** The number of copies in the answer before; infinity: there is none to compare with. */
   #copiesBefore = Number.POSITIVE_INFINITY
   /** A reading of `clock`. */
   readonly #endsAt: number
@@ -65,7 +65,7 @@ export class ActiveEntry implements Ending {
     return 1000 * (this.isNamed ? tolerance : Math.max(SLACK, 2 * tolerance))
   }
 
-  /** True: an answer has it again, and not more often than the answer before. */
+  /** Notes that an answer has it again. True: not more often than the answer before had it. */
   isRepeatedIn(answer: number): boolean {
     if (answer !== this.lastAnswer) {
       this.#copiesBefore = this.copies

@@ -112,7 +112,7 @@ export class EntryStore {
   add(names: Names, issuedBefore: number, ending: Ending | null, by?: Pull): void {
     const known = ending ?? { end: Date.now() + this.#rules.maxLifetime * 1000, isNamed: false }
     this.noteAnswer(by?.serial ?? this.#serial)
-    // If the source says when it kept an entry, one that comes again is known by that.
+    // An entry whose source says when it kept it has the same end each time that it comes.
     const answer = ending === null ? by?.serial : undefined
     const entry = new ActiveEntry(names, issuedBefore, known, answer)
     const others = this.#sameNamesAs(entry)
@@ -275,7 +275,7 @@ const byIssuedBefore = (a: ActiveEntry, b: ActiveEntry) =>
 
 /**
  * True if an entry that names no end has come before. It ends when the one before it does, unless
- * that one has not come of late, or fewer of it: then it was added once more.
+ * the last answers did not have that one, or had fewer of it: then it was added once more.
  */
 function isRepeated(others: SameNames, entry: ActiveEntry, { serial, isAnew }: Pull): boolean {
   const same = others.find((other) => !other.isNamed && other.issuedBefore === entry.issuedBefore)

@@ -101,17 +101,25 @@ function readReply(reply: unknown, readItem: (item: unknown) => StreamItem): Str
   throw new Unusable('no items of a stream')
 }
 
+/** Milliseconds for which a command counts as lost. Its answer may come late, or never. */
+const LOST_FOR = 3_600_000
+
 /**
  * Sends commands, and no more than so many at once: a client that is offline queues them all. A
  * client may lose an answer for good with its connection. So one command more is sent every ten
- * seconds, and an answer to it shows that those of the ten seconds before it are lost.
+ * seconds while all places are taken. An answer shows that those which were sent ten seconds or more
+ * before it are lost. The lost ones are bounded, too: one node of a cluster may answer for years
+ * while the client queues all that is for another one.
  */
 export function commandSender(most = 10_000, reason = 'too many at once') {
   /** The commands that wait, the oldest first. */
-  const waiting = new Set<{ readonly sentAt: number }>()
+  const waiting = new Set<Command>()
+  const lost = new Set<Command>()
   let triedAt = Number.NEGATIVE_INFINITY
   return async <T>(send: () => Promise<T>): Promise<T> => {
     const now = clock.now()
+    dropOlder(lost, now - LOST_FOR)
+    if (lost.size >= 10 * most + 100) throw new Unusable(reason)
     if (waiting.size >= most) {
       const [oldest = { sentAt: now }] = waiting
       if (now - Math.max(oldest.sentAt, triedAt) < TIMEOUT) throw new Unusable(reason)
@@ -121,17 +129,31 @@ export function commandSender(most = 10_000, reason = 'too many at once') {
     waiting.add(command)
     try {
       const answer = await send()
-      for (const other of waiting) {
-        if (now - other.sentAt < TIMEOUT) break
-        waiting.delete(other)
-      }
+      for (const other of dropOlder(waiting, now - TIMEOUT)) lost.add(other)
       return answer
     } catch (error) {
       throw redisFailure(error)
     } finally {
       waiting.delete(command)
+      lost.delete(command)
     }
   }
+}
+
+interface Command {
+  /** A reading of `clock`. */
+  readonly sentAt: number
+}
+
+/** Removes the commands that were sent until then, of a set whose oldest one is first. */
+function dropOlder(commands: Set<Command>, then: number): Command[] {
+  const older: Command[] = []
+  for (const command of commands) {
+    if (command.sentAt > then) break
+    commands.delete(command)
+    older.push(command)
+  }
+  return older
 }
 
 /** The first words of answers that refuse a command. */

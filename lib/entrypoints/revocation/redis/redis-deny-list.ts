@@ -75,7 +75,7 @@ export function streamSource(stream: RedisStream) {
   let sweepAt = Number.NEGATIVE_INFINITY
   /** A sweep goes on where the last one was, since entries at the beginning may last for years. */
   let sweepFrom = FIRST_ID
-  /** The last id that was read. It should still be there when all is asked for after a failure. */
+  /** The last item that was read. It should still be there when all is asked for after a failure. */
   let last = START
   const own = new UnreadItems()
 

@@ -8,6 +8,7 @@ import {
 import { Unusable } from '../../../../lib/platform/http/failure.ts'
 import { clock } from '../../../../lib/platform/runtime/clock.ts'
 import { errorCode } from '../../../../lib/platform/runtime/error.ts'
+import { ignoreRejection } from '../../../../lib/platform/runtime/maybe-promise.ts'
 
 /** What is no refusal of a server that is known, and the code or the name of the failure. */
 const OTHERS: readonly [error: unknown, shown: string][] = [
@@ -60,7 +61,7 @@ function start(t: TestContext) {
       send(async () => 'ok'),
       { message: 'too many at once' },
     )
-  const lose = () => void send(() => new Promise(() => {}))
+  const lose = () => ignoreRejection(send(() => new Promise(() => {})))
   const pass = (seconds: number) => {
     now += seconds * SECOND
   }
@@ -104,4 +105,33 @@ test('an answer says nothing of commands that were sent after it, or at its time
   lose()
   lose()
   await busy()
+})
+
+test('lost answers are bounded, as one node of a cluster may go on alone, and forgotten in an hour', async (t) => {
+  const { send, lose, pass } = start(t)
+  let lost = 0
+  for (let turn = 0; turn < 100; turn++) {
+    for (let i = 0; i < 2; i++) {
+      lose()
+      lost += 1
+    }
+    pass(10)
+    const answer = await send(async () => 'ok').catch(() => 'refused')
+    if (answer === 'refused') break
+  }
+  assert.deepEqual([lost >= 130, lost <= 134], [true, true], `${lost}`)
+  pass(3600)
+  assert.equal(await send(async () => 'ok'), 'ok')
+})
+
+test('a lost answer that comes late is none any more', async (t) => {
+  const { send, pass } = start(t)
+  for (let turn = 0; turn < 100; turn++) {
+    let answer = (_: string): void => {}
+    const late = send(() => new Promise<string>((resolve) => (answer = resolve)))
+    pass(10)
+    assert.equal(await send(async () => 'ok'), 'ok')
+    answer('late')
+    assert.equal(await late, 'late')
+  }
 })
