@@ -8,7 +8,7 @@ import { showValue } from './config/redact.ts'
 import { AuthError, ERR_AUTH_CONFIG_INVALID, ERR_AUTH_ISSUERS_UNAVAILABLE } from './errors.ts'
 import { type InstalledGuard, installedGuards } from './guard/scopes.ts'
 import type { IssuerEntry } from './identity/authentication/issuer.ts'
-import { supportedAlgorithms } from './identity/jwks/algorithms.ts'
+import { proofAlgorithms } from './identity/jwks/algorithms.ts'
 import { senderProofs } from './identity/proofs/sender-proofs.ts'
 import { metadataPath } from './identity/tenants/tenant-addresses.ts'
 import { EVERY_TENANT, readTenant } from './identity/tenants/tenant-name.ts'
@@ -162,7 +162,7 @@ function boundTokens({ settings }: LoadedSettings, server: object) {
   const { dpop, certificate } = senderProofs(settings, server)
   return {
     ...(certificate && { tls_client_certificate_bound_access_tokens: true }),
-    ...(dpop && { dpop_signing_alg_values_supported: supportedAlgorithms }),
+    ...(dpop && { dpop_signing_alg_values_supported: proofAlgorithms }),
     // A token that is bound to a certificate alone will do, too.
     ...(settings.confirmation === 'require' &&
       !certificate && { dpop_bound_access_tokens_required: true }),

@@ -9,7 +9,7 @@ import {
 } from '../errors.ts'
 import { isResourceId } from '../identity/authorization/resources.ts'
 import { isAcr, isMaxAge } from '../identity/authorization/step-up.ts'
-import { supportedAlgorithms } from '../identity/jwks/algorithms.ts'
+import { proofAlgorithms } from '../identity/jwks/algorithms.ts'
 import { countsAsDpop } from '../identity/proofs/possession.ts'
 import type { SenderProofs } from '../identity/proofs/sender-proofs.ts'
 import { metadataAddress, TenantAddresses } from '../identity/tenants/tenant-addresses.ts'
@@ -155,7 +155,7 @@ function endAfterAnswer(request: FastifyRequest, reply: FastifyReply): void {
 function challengeWriter(rules: ResponseRules) {
   const { realm, resource, senderProofs } = rules
   const bearer = `Bearer realm=${quoted(realm)}`
-  const dpop = `DPoP realm=${quoted(realm)}, algs="${supportedAlgorithms.join(' ')}"`
+  const dpop = `DPoP realm=${quoted(realm)}, algs="${proofAlgorithms.join(' ')}"`
   const metadataOf = rules.hasTenantAddresses ? documentsByTenant(rules) : undefined
   const fixed = resource === undefined ? '' : metadataParameter(metadataAddress(resource))
   return (request: FastifyRequest, challenge: Challenge, statusCode: number): string | string[] => {

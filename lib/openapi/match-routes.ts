@@ -1,7 +1,7 @@
 import { readDeclaration } from '../routes/declaration.ts'
 import { compilePolicy, type Policy, type PolicyRules } from '../routes/policy.ts'
 import type { Route } from '../routes/route.ts'
-import { endOfExpression } from '../routes/route-path.ts'
+import { endOfExpression, withAndWithoutOptional } from '../routes/route-path.ts'
 import type { RouteRegistry } from '../routes/route-registry.ts'
 import { type Draft, draft, list } from './operation.ts'
 
@@ -51,7 +51,10 @@ export function indexRoutes(routes: readonly DocumentedRoute[], document: unknow
   for (const { url, methods, policy } of routes) {
     // A document does not show whether it was written with `stripBasePath: false`. In one of the
     // two readings, a hidden route may have the place of another route.
-    const paths = new Set([url, withoutBasePaths(url, basePaths)].map(documentPath))
+    const urls = [url, ...withAndWithoutOptional(url)]
+    const paths = new Set(
+      urls.flatMap((each) => [each, withoutBasePaths(each, basePaths)]).map(documentPath),
+    )
     for (const place of [...paths].flatMap((path) => methods.map((each) => placeOf(each, path)))) {
       policies.set(place, [...(policies.get(place) ?? []), policy])
     }

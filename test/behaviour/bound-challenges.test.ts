@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
-import { supportedAlgorithms } from '../../lib/identity/jwks/algorithms.ts'
+import { proofAlgorithms } from '../../lib/identity/jwks/algorithms.ts'
 import type { RouteDeclaration } from '../../lib/index.ts'
 import { boundApp, challengesOf } from '../helpers/app/bound-app.ts'
 import { as, authority } from '../helpers/app/guarded-app.ts'
@@ -9,7 +9,7 @@ import { outcomeOf, rawRequest } from '../helpers/app/raw-request.ts'
 import { outcome } from '../helpers/app/refusals.ts'
 import { boundToken, HOLDER, provedBy } from '../helpers/tokens/bound.ts'
 
-const ALGS = `algs="${supportedAlgorithms.join(' ')}"`
+const ALGS = `algs="${proofAlgorithms.join(' ')}"`
 const BEARER = 'Bearer realm="api"'
 const DPOP = 'DPoP realm="api"'
 

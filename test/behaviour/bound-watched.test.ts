@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { createHash, X509Certificate } from 'node:crypto'
 import { type TestContext, test } from 'node:test'
 import { createTestAuthority, probe } from '../../lib/entrypoints/testing/index.ts'
-import { supportedAlgorithms } from '../../lib/identity/jwks/algorithms.ts'
+import { proofAlgorithms } from '../../lib/identity/jwks/algorithms.ts'
 import tenantAuth, { type RouteDeclaration, resourceMetadata } from '../../lib/index.ts'
 import { assertUnproved, boundApp } from '../helpers/app/bound-app.ts'
 import { as, authority, bareApp, RIGHTS, trusting, untyped } from '../helpers/app/guarded-app.ts'
@@ -101,12 +101,12 @@ const certificates = { clientCertificate: () => null }
 const METADATA: readonly [what: string, options: object, members: object][] = [
   ['refuse', { confirmation: 'refuse' }, {}],
   ['ignore', { confirmation: 'ignore' }, {}],
-  ['check', {}, { dpop_signing_alg_values_supported: supportedAlgorithms }],
+  ['check', {}, { dpop_signing_alg_values_supported: proofAlgorithms }],
   [
     'check with certificates',
     certificates,
     {
-      dpop_signing_alg_values_supported: supportedAlgorithms,
+      dpop_signing_alg_values_supported: proofAlgorithms,
       tls_client_certificate_bound_access_tokens: true,
     },
   ],
@@ -114,7 +114,7 @@ const METADATA: readonly [what: string, options: object, members: object][] = [
     'require',
     { confirmation: 'require' },
     {
-      dpop_signing_alg_values_supported: supportedAlgorithms,
+      dpop_signing_alg_values_supported: proofAlgorithms,
       dpop_bound_access_tokens_required: true,
     },
   ],
@@ -122,7 +122,7 @@ const METADATA: readonly [what: string, options: object, members: object][] = [
     'require with certificates',
     { confirmation: 'require', ...certificates },
     {
-      dpop_signing_alg_values_supported: supportedAlgorithms,
+      dpop_signing_alg_values_supported: proofAlgorithms,
       tls_client_certificate_bound_access_tokens: true,
     },
   ],

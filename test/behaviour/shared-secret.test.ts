@@ -222,6 +222,17 @@ const WRONG: [what: string, options: object, ...parts: string[]][] = [
   ['the text of a private key', { secrets: [SECRET, pem('private')] }, 'no text of a key'],
   ['a JWK', { secrets: JSON.stringify(RSA.publicJwk, null, 2) }, 'no text of a key'],
   ['a JWK set', { secrets: JSON.stringify(publicKeys) }, 'no text of a key'],
+  ['a list of JWKs', { secrets: JSON.stringify([RSA.publicJwk]) }, 'no text of a key'],
+  [
+    'a set that begins with another member',
+    { secrets: JSON.stringify({ issuer: 'a', ...publicKeys }) },
+    'no text of a key',
+  ],
+  [
+    'a JWK in base64url',
+    { secrets: Buffer.from(JSON.stringify(RSA.publicJwk)).toString('base64url') },
+    'no text of a key',
+  ],
   [
     'the bytes of a public key',
     { secrets: RSA.publicKey.export({ type: 'spki', format: 'der' }) },

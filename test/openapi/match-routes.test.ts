@@ -269,3 +269,14 @@ test('Every path of a real document is found, with any servers, base paths strip
   // Each run boots an application.
   await fc.assert(property, { seed: PROPERTY_SEED, numRuns: 300 })
 })
+
+test('a route with an optional parameter counts at the place without it, too', async (t) => {
+  const app = await documentedApp(t, (each) => {
+    each.get('/docs/:page?', handler)
+    each.get('/docs', { constraints: { version: '1.0.0' }, config: { noauth: true } }, handler)
+    each.get('/open', { config: { noauth: true } }, handler)
+  })
+  const security = operationsOf(app).map(([name, operation]) => [name, operation.security])
+  const found = Object.fromEntries(security)
+  assert.deepEqual([found['get /docs'], found['get /open']], [[{ bearerAuth: [] }], []])
+})

@@ -10,6 +10,7 @@ import { type CompactJws, JoseHeaders, parseCompactJws } from '../../identity/jw
 import { partiesRefusal, registeredClaims } from '../../identity/jwt/registered-claims.ts'
 import { acceptedTypes, checkHeader, type HeaderRules } from '../../identity/jwt/verify.ts'
 import { isThrown } from '../../platform/runtime/error.ts'
+import { isObject } from '../../platform/runtime/own-property.ts'
 
 type Secret = string | Uint8Array
 
@@ -125,7 +126,7 @@ function isGoodSecret(value: unknown): value is Secret {
   return bytes.length >= LEAST_BYTES && !isKeyText(bytes)
 }
 
-/** PEM, SSH keys, JWKs and JWK sets. */
+/** PEM, SSH keys, and the beginning of a JWK or of a set. */
 const KEY_TEXT =
   /-----BEGIN |^(?:\xef\xbb\xbf)?\s*(?:ssh-|ecdsa-|\{\s*"(?:keys"\s*:\s*\[|[^{}]*"kty"\s*:|kty"\s*:))/
 
@@ -133,7 +134,22 @@ const KEY_TEXT =
 function isKeyText(bytes: Buffer): boolean {
   const text = bytes.toString('latin1')
   // Some servers publish their keys as base64 of the bytes, without the lines around it.
-  return KEY_TEXT.test(text) || isPublicKey(bytes) || isPublicKey(Buffer.from(text, 'base64'))
+  const decoded = Buffer.from(text, 'base64')
+  return (
+    KEY_TEXT.test(text) || [bytes, decoded].some((each) => isPublicKey(each) || isJwkText(each))
+  )
+}
+
+/** The text of a JWK, of a set, or of a list of them. */
+function isJwkText(bytes: Buffer): boolean {
+  try {
+    const parsed: unknown = JSON.parse(new TextDecoder().decode(bytes))
+    return [parsed]
+      .flat()
+      .some((each) => isObject(each) && (Object.hasOwn(each, 'kty') || Object.hasOwn(each, 'keys')))
+  } catch {
+    return false
+  }
 }
 
 function isPublicKey(key: Buffer): boolean {

@@ -97,6 +97,11 @@ const ALGORITHMS: ReadonlyMap<string, Algorithm> = new Map(
 /** The names of the asymmetric JWS algorithms that this Node verifies. */
 export const supportedAlgorithms: readonly string[] = Object.freeze([...ALGORITHMS.keys()])
 
+/** Those of DPoP proofs. A proof with ML-DSA, its key and its signature, is longer than one may be. */
+export const proofAlgorithms: readonly string[] = Object.freeze(
+  supportedAlgorithms.filter((name) => !name.startsWith('ML-DSA')),
+)
+
 /**
  * The algorithms that a key of this type and curve can serve; `alg`, if the key names one,
  * leaves only that (RFC 7517 §4.4).

@@ -4,7 +4,7 @@ import { isThrown, withoutStack } from '../../platform/runtime/error.ts'
 import { flatString } from '../../platform/runtime/flat-string.ts'
 import { isTooComplex } from '../../platform/runtime/json-complexity.ts'
 import { ownProperty } from '../../platform/runtime/own-property.ts'
-import { supportedAlgorithms, verifySignature } from '../jwks/algorithms.ts'
+import { proofAlgorithms, verifySignature } from '../jwks/algorithms.ts'
 import { importWrittenKey, readWrittenKey, thumbprintOf } from '../jwks/jwk.ts'
 import { decodeBase64url, parseObject, utf8Text } from '../jwt/compact-jws.ts'
 import type { Confirmation, ProofKey } from '../jwt/confirmation.ts'
@@ -24,8 +24,8 @@ const MAX_JTI = 256
 interface Expected {
   readonly jkt: string
   readonly method: string
-  /** The address of the request, as `PublicAddress` gives it. */
-  readonly address: string | undefined
+  /** The address of the request, as `PublicAddress` gives it. Called after the thumbprint. */
+  address(): string | undefined
   readonly token: string
   /** Seconds that `iat` may lie before now, or after. */
   readonly maxAge: number
@@ -78,8 +78,8 @@ function keyOf(part: string, confirmation: Confirmation, jkt: string): ProofKey 
   const typ = ownProperty(header, 'typ')
   if (typ !== 'dpop+jwt') throw proofRefusal('another type', mismatch('typ', ['dpop+jwt'], typ))
   const alg = ownProperty(header, 'alg')
-  if (typeof alg !== 'string' || !supportedAlgorithms.includes(alg)) {
-    throw proofRefusal('another algorithm', mismatch('alg', supportedAlgorithms, alg))
+  if (typeof alg !== 'string' || !proofAlgorithms.includes(alg)) {
+    throw proofRefusal('another algorithm', mismatch('alg', proofAlgorithms, alg))
   }
   const jwk = readWrittenKey(ownProperty(header, 'jwk'))
   if (typeof jwk === 'string') throw proofRefusal(`the key is ${jwk}`)
@@ -94,11 +94,12 @@ function keyOf(part: string, confirmation: Confirmation, jkt: string): ProofKey 
 }
 
 function readClaims(part: string, expected: Expected): GoodProof {
-  const { jkt, method, address, token, maxAge } = expected
+  const { jkt, method, token, maxAge } = expected
   const claims = readPart(part)
   const htm = ownProperty(claims, 'htm')
   if (htm !== method) throw proofRefusal('for another method', mismatch('htm', [method], htm))
   const htu = ownProperty(claims, 'htu')
+  const address = expected.address()
   if (address === undefined || typeof htu !== 'string' || !isSameAddress(htu, address)) {
     throw proofRefusal('for another address', mismatch('htu', [address], htu))
   }

@@ -121,7 +121,7 @@ export class Possession {
     const proof = verifyProof(proofOf(request), confirmation, {
       jkt,
       method: request.method,
-      address: this.#address.of(request.originalUrl),
+      address: () => this.#address.of(request.originalUrl),
       token,
       maxAge: this.#rules.maxAge,
     })

@@ -24,6 +24,9 @@ const LOOK_EVERY = 1000
 /** Most buckets. An `until` far ahead would else make one for each minute. */
 const MOST_BUCKETS = 64
 
+/** Most ends of dropped buckets: those of a day. */
+const MOST_DROPPED = 1440
+
 /** Letters of a thumbprint (RFC 7638, SHA-256). */
 const THUMBPRINT = 43
 
@@ -36,6 +39,8 @@ interface Bucket {
   end: number
   /** The end, reckoned at each insertion as a reading of `clock`. */
   endsAt: number
+  /** True: it has proofs of other minutes, too. */
+  isMixed: boolean
   readonly digests: Set<string>
   readonly counts: Uint32Array
 }
@@ -45,14 +50,17 @@ interface Bucket {
  * whole. There is no timer: a call drops what is over.
  *
  * Setting the wall clock never makes a used proof valid again. A bucket is dropped when its end has
- * come on the monotonic clock and on the wall clock as well. After that, whatever ends no later
- * counts as seen.
+ * come on the monotonic clock and on the wall clock as well. After that, whatever ends in its minute
+ * counts as seen: the wall clock may be set back.
  */
 class Proofs {
   readonly #max: number
   readonly #quarter: number
   #buckets: Bucket[] = []
-  #droppedEnd = Number.NEGATIVE_INFINITY
+  /** The ends of the buckets that were dropped. */
+  readonly #droppedEnds = new Set<number>()
+  /** Whatever ends no later counts as seen: the latest end that is in that set no more. */
+  #seenUntil = Number.NEGATIVE_INFINITY
   #size = 0
   /** The number of proofs beyond a quarter, over all thumbprints. */
   #excess = 0
@@ -74,7 +82,7 @@ class Proofs {
 
   note(key: string, until: number): boolean {
     this.#drop()
-    if (until <= this.#droppedEnd) return false
+    if (until <= this.#seenUntil || this.#droppedEnds.has(minuteOf(until))) return false
     const digest = flatString(hash('sha256', key, 'binary').slice(0, 16))
     if (this.#buckets.some(({ digests }) => digests.has(digest))) return false
     const counter = this.#counterOf(key)
@@ -93,13 +101,22 @@ class Proofs {
     if (now < this.#looksAt) return
     const date = Date.now()
     const isOver = ({ end, endsAt }: Bucket) => now >= endsAt && date >= end
-    for (const { end, digests, counts } of this.#buckets.filter(isOver)) {
-      this.#droppedEnd = Math.max(this.#droppedEnd, end)
+    for (const bucket of this.#buckets.filter(isOver)) {
+      const { digests, counts } = bucket
+      this.#noteDropped(bucket)
       this.#size -= digests.size
       for (const [counter, count] of counts.entries()) this.#count(counter, -count)
     }
     this.#buckets = this.#buckets.filter((bucket) => !isOver(bucket))
     this.#looksAt = now + LOOK_EVERY
+  }
+
+  #noteDropped({ end, isMixed }: Bucket): void {
+    this.#droppedEnds.add(end)
+    const [oldest = end] = this.#droppedEnds
+    const isFull = this.#droppedEnds.size > MOST_DROPPED
+    if (isFull) this.#droppedEnds.delete(oldest)
+    if (isFull || isMixed) this.#seenUntil = Math.max(this.#seenUntil, isMixed ? end : oldest)
   }
 
   /**
@@ -133,23 +150,29 @@ class Proofs {
 
   /** The bucket of its minute. Without room for one more, a proof may be held for longer. */
   #bucketFor(until: number): Bucket {
-    const end = Math.ceil(until / MINUTE) * MINUTE
+    const end = minuteOf(until)
     const later = this.#buckets.find((bucket) => bucket.end >= end)
     if (later?.end === end) return later
     const other = later ?? this.#buckets.at(-1)
     if (other !== undefined && this.#buckets.length >= MOST_BUCKETS) {
       other.end = Math.max(other.end, end)
+      other.isMixed = true
       return other
     }
     const bucket = {
       end,
       endsAt: Number.NEGATIVE_INFINITY,
+      isMixed: false,
       digests: new Set<string>(),
       counts: new Uint32Array(COUNTERS),
     }
     this.#buckets = [...this.#buckets, bucket].sort((a, b) => a.end - b.end)
     return bucket
   }
+}
+
+function minuteOf(until: number): number {
+  return Math.ceil(until / MINUTE) * MINUTE
 }
 
 /** Most proofs that a table holds if nobody says how many. */

@@ -3,6 +3,7 @@ import { constants, createSecretKey, generateKeyPairSync, type KeyObject, sign }
 import { test } from 'node:test'
 import {
   algorithmsOf,
+  proofAlgorithms,
   supportedAlgorithms,
   verifySignature,
 } from '../../../lib/identity/jwks/algorithms.ts'
@@ -187,3 +188,8 @@ for (const [key, algorithms] of fits) {
     assert.deepEqual(algorithmsOf(key), algorithms)
   })
 }
+
+test('proofs have all of them but those whose keys and signatures are too long', () => {
+  const short = supportedAlgorithms.filter((name) => !/^ML-DSA-\d+$/.test(name))
+  assert.deepEqual(proofAlgorithms, short)
+})

@@ -112,6 +112,41 @@ test('a clock that is set forth for seconds and back again refuses no proof, and
   assert.equal(isFirst(keyOf('k', 2), until), true)
 })
 
+test('a clock that was ahead for minutes, and is corrected, refuses no fresh proof', (t) => {
+  const time = clocks(t)
+  const isFirst = localProofTable()
+  time.set(HOUR)
+  const ahead: Date[] = []
+  for (let minute = 0; minute < 10; minute++) {
+    ahead.push(time.in(5 * MINUTE))
+    assert.equal(isFirst(keyOf('k', minute), time.in(5 * MINUTE)), true)
+    time.pass(MINUTE)
+  }
+  time.pass(10 * MINUTE)
+  assert.equal(isFirst.size, 0)
+  time.set(-HOUR)
+  for (const [minute, until] of ahead.entries()) {
+    assert.equal(isFirst(keyOf('k', minute), until), false, 'no used one comes back')
+  }
+  for (let minute = 0; minute < 30; minute++) {
+    assert.equal(isFirst(keyOf('k', 100 + minute), time.in(5 * MINUTE)), true, `minute ${minute}`)
+    time.pass(MINUTE)
+  }
+})
+
+test('of more dropped minutes than are remembered, all before the latest count as seen', (t) => {
+  const time = clocks(t)
+  const isFirst = localProofTable()
+  const first = time.in(5 * MINUTE)
+  for (let minute = 0; minute < 1500; minute++) {
+    isFirst(keyOf('k', minute), time.in(5 * MINUTE))
+    time.pass(MINUTE)
+  }
+  time.set(-30 * HOUR)
+  assert.equal(isFirst(keyOf('k', 0), first), false)
+  assert.equal(isFirst(keyOf('other', 0), new Date(first.getTime() - HOUR)), false)
+})
+
 for (const [order, step] of [
   ['in any order', 7919],
   ['later and later', 1],

@@ -154,8 +154,12 @@ function placeDifferences(
   return pairByLikeness(was, is, likeness).flatMap(([before, after]) => {
     if (after === undefined) return [{ ...successors.lossOf(before), at: before }]
     if (before === undefined) return [additionOf(after, [...was, ...othersFor(after)])]
-    // A further constraint takes requests from no other route.
-    const others = isTighter(before, after) ? was : [...was, ...othersFor(after)]
+    const gained = gainedBy(before, after)
+    const hasGained = ({ constraints = {} }: ConstrainedRoute) =>
+      gained.length > 0 && gained.every((name) => Object.hasOwn(constraints, name))
+    // A further constraint takes requests from no other route, but from those that have it, too.
+    const tighter = isTighter(before, after)
+    const others = [...was, ...othersFor(after).filter((route) => !tighter || hasGained(route))]
     const moved = isSamePlace(before, after)
       ? []
       : [constraintDifference(before, after, others, successors)]
@@ -201,6 +205,15 @@ function admitsStrangers({ noauth, guests }: ConstrainedRoute): boolean {
 function isTighter({ constraints: was = {} }: ConstrainedRoute, after: ConstrainedRoute): boolean {
   const is = new Map(Object.entries(after.constraints ?? {}))
   return Object.entries(was).every(([name, value]) => is.has(name) && is.get(name) === value)
+}
+
+/**
+ * The constraints that a route has gained and without which a request that names them finds no
+ * route, such as a version: it takes those requests from others that have them.
+ */
+function gainedBy(before: ConstrainedRoute, after: ConstrainedRoute): string[] {
+  const was = new Map(Object.entries(before.constraints ?? {}))
+  return Object.keys(after.constraints ?? {}).filter((name) => name !== 'host' && !was.has(name))
 }
 
 /** True if a route lets somebody in whom one of the others keeps out. */

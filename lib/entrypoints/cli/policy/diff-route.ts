@@ -16,7 +16,9 @@ export function routeDifferences(was: ListedRoute, is: ListedRoute): RouteDiffer
   if (was.noauth !== is.noauth) {
     // A policy that is not known may be any.
     const effect = was.noauth === true ? 'closes' : 'opens'
-    const kept = was.noauth === true ? keptOut(was, is) : []
+    // Without a tenant an open route keeps out nobody but by its checks.
+    const differences = was.tenant === null ? checkDifference(was, is) : keptOut(was, is)
+    const kept = was.noauth === true ? differences : []
     return [
       { effect, text: `was ${accessWords(was)}, is ${accessWords(is)}` },
       // Users come in whom an open route kept out.
@@ -37,12 +39,16 @@ export function routeDifferences(was: ListedRoute, is: ListedRoute): RouteDiffer
 
 /** The differences in what keeps requests out of an open route, too. */
 function keptOut(was: ListedRoute, is: ListedRoute): RouteDifference[] {
-  const isLost = was.check?.some((name) => !is.check?.includes(name))
   return [
     ...changed('tenant', tenantWords, was, is, tenantEffect(was, is)),
     ...switchDifference('suspended tenants', was.suspended, is.suspended),
-    ...changed('check', checkWords, was, is, isLost ? 'opens' : 'closes'),
+    ...checkDifference(was, is),
   ]
+}
+
+function checkDifference(was: ListedRoute, is: ListedRoute): RouteDifference[] {
+  const isLost = was.check?.some((name) => !is.check?.includes(name))
+  return changed('check', checkWords, was, is, isLost ? 'opens' : 'closes')
 }
 
 /** A policy in words: `open`, `guarded, tenant in the path, require a:b`. */

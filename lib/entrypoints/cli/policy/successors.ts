@@ -107,6 +107,8 @@ export function answering(url: string): (gone: string) => boolean {
     const source = rooted(each)
       .replace(/\/$/, '')
       .replaceAll(/[\\^$.+?()[\]{}|]/g, '\\$&')
+      // The last parameter may be empty.
+      .replace(/\/:$/, '/[^/]{0,}')
       .replaceAll(':', '[^/]+')
       .replace(/\*$/, '.*')
     return new RegExp(`^${source}/?$`, 's')

@@ -282,3 +282,28 @@ test('an open route that is gone beside an open wildcard changes', () => {
     'changes: GET /health: is gone: was open; now /* may answer, and that is open',
   ])
 })
+
+test('a route that gains a version takes requests from a pattern of that version, and a host takes none', () => {
+  const strict = (constraints: object) =>
+    listed('/:page', { ...ONE, constraints: { ...constraints } })
+  const gained = (name: string) => {
+    const constraint = { [name]: '1.0.0' }
+    const was = [strict(constraint), listed('/reports')]
+    const is = [strict(constraint), listed('/reports', { constraints: constraint })]
+    return differences([was], [is]).map((line) => line.split(':', 1)[0])
+  }
+  assert.deepEqual(gained('version'), ['opens'])
+  assert.deepEqual(gained('region'), ['opens'])
+  assert.deepEqual(gained('host'), ['closes'])
+})
+
+test('an open route that becomes a guarded one opens by a lost check alone', () => {
+  const guarded = listed('/x', { tenant: 'query', require: ['a:b'], suspended: true })
+  const effects = (was: Policy) =>
+    differences([[listed('/x', { ...OPEN, ...was })]], [[guarded]]).map(
+      (line) => line.split(':', 1)[0],
+    )
+  assert.deepEqual(effects({}), ['closes'])
+  assert.deepEqual(effects({ check: ['signed'] }), ['opens', 'closes'])
+  assert.deepEqual(effects({ tenant: 'query' }), ['opens', 'closes'], 'suspended tenants')
+})

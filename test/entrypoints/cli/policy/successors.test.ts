@@ -14,6 +14,8 @@ const URLS: readonly [url: string, gone: string, request: string, answers: boole
   ['/orders/:id', '/orders/:number', '/orders/1', true],
   ['/orders/:id/items', '/orders/:number', '/orders/1', false],
   ['/:tenant?', '/', '/', true],
+  ['/orders/:id', '/orders/', '/orders/', true],
+  ['/orders/:id/items', '/orders/', '/orders/', false],
   ['/menu', '/menu/:day?', '/menu', true],
   ['/files/*', '/files/:name', '/files/1', true],
   ['/files/*', '/files/', '/files/', true],
