@@ -50,7 +50,7 @@ export async function assertAnswered(address: string, signal: AbortSignal): Prom
 /** False: Node's fetch has the dispatcher of a proxy, or of the application, which looks up itself. */
 function fetchConnects(): boolean {
   const dispatcher: unknown = Reflect.get(globalThis, Symbol.for('undici.globalDispatcher.1'))
-  return dispatcher === undefined || Object(dispatcher).constructor.name === 'Agent'
+  return dispatcher === undefined || Object(dispatcher).constructor?.name === 'Agent'
 }
 
 function askMachineInTurn(name: string, signal: AbortSignal): Promise<LookupAddress[]> {

@@ -54,7 +54,7 @@ const NAME = { 'user-agent': 'node' }
 const MOST_NOTICES = 10
 
 /**
- * Handshakes without what only the server's choice makes costly, all at once and before any limit
+ * The rules of a handshake, without what a server alone makes costly, in one go and before any limit
  * counts: a finite-field group of 10,000 bits costs almost a second, the largest of TLS 1.3 150 ms,
  * and renegotiations have no end. Every server that is kept up has elliptic curves.
  */

@@ -104,6 +104,9 @@ function readReply(reply: unknown, readItem: (item: unknown) => StreamItem): Str
 /** Milliseconds for which a command counts as lost. Its answer may come late, or never. */
 const LOST_FOR = 3_600_000
 
+/** More than are sent in that time if there is one place, and each answer is lost. */
+const MOST_TRIES = 400
+
 /**
  * Sends commands, and no more than so many at once: a client that is offline queues them all. A
  * client may lose an answer for good with its connection. So one command more is sent every ten
@@ -119,7 +122,7 @@ export function commandSender(most = 10_000, reason = 'too many at once') {
   return async <T>(send: () => Promise<T>): Promise<T> => {
     const now = clock.now()
     dropOlder(lost, now - LOST_FOR)
-    if (lost.size >= 10 * most + 100) throw new Unusable(reason)
+    if (lost.size >= 10 * most + MOST_TRIES) throw new Unusable(reason)
     if (waiting.size >= most) {
       const [oldest = { sentAt: now }] = waiting
       if (now - Math.max(oldest.sentAt, triedAt) < TIMEOUT) throw new Unusable(reason)
