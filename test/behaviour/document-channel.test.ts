@@ -196,7 +196,7 @@ test('what reading an answer throws is reported in constant words', async (t) =>
     cooldown: 5,
   })
   const unavailable = { code: 'ERR_AUTH_ISSUERS_UNAVAILABLE' }
-  assert.throws(() => issuers.find('https://a.test', new PendingRequests()), unavailable)
+  assert.throws(() => issuers.find({ iss: 'https://a.test' }, new PendingRequests()), unavailable)
   assert.deepEqual(changes(events), ['failed  the issuers function gave no usable answer'])
 })
 

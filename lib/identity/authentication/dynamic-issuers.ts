@@ -12,7 +12,7 @@ import type { KeySource } from '../jwks/key-source.ts'
 import { mismatch, tokenRefusal } from '../jwt/token-refusal.ts'
 import type { Issuer, IssuerEntry, Standing } from './issuer.ts'
 import { IssuerTable } from './issuer-table.ts'
-import type { Issuers } from './issuers.ts'
+import type { Claimed, Issuers } from './issuers.ts'
 
 /** Most answers that name no issuer. */
 const MOST_UNKNOWN = 1000
@@ -146,8 +146,8 @@ export class DynamicIssuers implements Issuers {
     await issuer.refreshKeys()
   }
 
-  find(iss: string | undefined, waits: PendingRequests): MaybePromise<Issuer> {
-    return this.#find(iss, waits, MOST_TURNS)
+  find(claimed: Claimed, waits: PendingRequests): MaybePromise<Issuer> {
+    return this.#find(claimed.iss, waits, MOST_TURNS)
   }
 
   forget(iss?: string): void {

@@ -18,12 +18,11 @@ export interface Issuers {
   /**
    * The issuer of a token; a promise only if it has to be asked for, and then one of `waits`.
    *
-   * @param iss the claim `iss` (RFC 7519 §4.1.1), which need not be proved; undefined: there is
-   * none, or it is no string
+   * @param claimed what the token says, which may choose among those that are trusted
    * @throws ERR_AUTH_TOKEN_INVALID
    * @throws ERR_AUTH_ISSUERS_UNAVAILABLE
    */
-  find(iss: string | undefined, waits: PendingRequests): MaybePromise<Issuer>
+  find(claimed: Claimed, waits: PendingRequests): MaybePromise<Issuer>
   /**
    * The application's answer about an issuer is asked for anew.
    *
@@ -31,6 +30,15 @@ export interface Issuers {
    */
   forget(iss?: string): void
   all(): readonly Issuer[]
+}
+
+/** The part of a token that chooses its issuer. It need not be proved. */
+export interface Claimed {
+  /**
+   * The claim `iss` (RFC 7519 §4.1.1); undefined: there is none, or it is no string. A getter, which
+   * looks for it in the payload: a single issuer does without.
+   */
+  readonly iss: string | undefined
 }
 
 /** Issuers that stand in the configuration. A single one judges every token. */
@@ -73,9 +81,10 @@ export class ListedIssuers implements Issuers {
     )
   }
 
-  find(iss: string | undefined): Issuer {
+  find(claimed: Claimed): Issuer {
     // A single issuer checks `iss` itself, if it has one to check.
     if (this.#only !== undefined) return this.#only
+    const { iss } = claimed
     const issuer = iss === undefined ? undefined : this.#byIss.get(iss)
     if (issuer !== undefined) return issuer
     throw tokenRefusal('the issuer is not accepted', mismatch('iss', this.#byIss.keys(), iss))

@@ -79,7 +79,7 @@ export class JwtVerifier {
   }
 
   #prove<T>(attempt: Attempt<T>, turns = MOST_TURNS): MaybePromise<T | AuthError> {
-    const issuer = this.#issuers.find(attempt.jws.payload.iss, attempt.waits)
+    const issuer = this.#issuers.find(attempt.jws.payload, attempt.waits)
     if (!(issuer instanceof Promise)) return this.#proveBy(issuer, attempt, turns)
     return issuer.then((found) => this.#proveBy(found, attempt, turns))
   }

@@ -175,7 +175,7 @@ export class OpaqueTokens {
     }
     const servesUntil = endFor(endsAt)
     const iss = ownProperty(answer, 'iss')
-    const claimed = typeof iss === 'string' ? iss : undefined
+    const claimed = { iss: typeof iss === 'string' ? iss : undefined }
     return after(this.#issuers.find(claimed, waits), (issuer) =>
       // Each of the requests that asked together freezes claims of its own.
       issuer.acceptOpaque(structuredClone(answer), (Date.now() + servesUntil - clock.now()) / 1000),

@@ -78,7 +78,7 @@ function start(
   })
   return {
     ...{ issuers, trusted, warned },
-    find: (iss: string | undefined = A) => issuers.find(iss, WAITS),
+    find: (iss: string | undefined = A) => issuers.find({ iss }, WAITS),
     /** The issuers that were asked about since the last call. */
     asked: () => asked.splice(0),
     /** What was passed to the keys since the last call. */
