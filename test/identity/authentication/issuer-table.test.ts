@@ -28,7 +28,7 @@ test('who has proved a token gives way to others that have, unless it was used',
   const { table, add, prove, displaced } = start(3)
   prove('a', 'b', 'c')
   add(...names(200))
-  assert.equal(displaced().length, 136, 'there are 64 places for a trial')
+  assert.equal(displaced().length, 136, 'there are 64 places for those without a proof')
   assert.deepEqual(table.values().slice(0, 3), ['a', 'b', 'c'])
   table.noteUse('a')
   prove('d')
@@ -70,7 +70,7 @@ test('whose keys are waited for stays until the last request waits no more', () 
   assert.equal(table.get('c')?.answer, 'c')
 })
 
-test('all of those on trial may be waited for, and none of them goes', () => {
+test('all of those without a proof may be waited for, and none of them goes', () => {
   const { table, add, prove } = start(1)
   prove('a')
   for (const name of names(500)) {
