@@ -107,10 +107,9 @@ export function answering(url: string): (gone: string) => boolean {
     const source = rooted(each)
       .replace(/\/$/, '')
       .replaceAll(/[\\^$.+?()[\]{}|]/g, '\\$&')
-      // The last parameter may be empty.
-      .replace(/\/:$/, '/[^/]{0,}')
-      .replaceAll(':', '[^/]+')
       .replace(/\*$/, '.*')
+      // The router takes an empty value, too.
+      .replaceAll(':', '[^/]*')
     return new RegExp(`^${source}/?$`, 's')
   })
   return (gone) => requestsFor(gone).some((path) => patterns.some((pattern) => pattern.test(path)))
