@@ -77,7 +77,12 @@ export function forbiddenAttempts(
     add('unproved', UNAUTHENTICATED)
     add('unproved', UNAUTHENTICATED, { isBound: false })
   }
-  if (login !== null) add('stale', STALE, { login: 'none' })
+  // No user of an issuer with tenants of its own holds a resource without a tenant.
+  const canBeMet = policy.requirement === null || hasTenant || outside === undefined
+  if (login !== null && canBeMet) {
+    const all = policy.requirement?.ids ?? []
+    add('stale', STALE, { login: 'none', resources: { '*': all, [tenant]: all } })
+  }
   if (suspended !== undefined && hasTenant && !servesSuspended(policy, method, target)) {
     add('suspended', SUSPENDED, { resources: { [suspended]: ids }, tenant: suspended })
   }

@@ -166,6 +166,33 @@ test('a route that wants a login is probed as one whose token says nothing of an
   }
 })
 
+const LOGIN = { stepUp: { acr: 'phr' } } as const
+
+const SUPERUSERS: readonly [string, number | undefined, RouteDeclaration, AuthOptions][] = [
+  ['a superuser', 401, { require: 'root', ...LOGIN }, { superuserResource: 'root' }],
+  ['both', 401, { require: ['a:b', 'root'], ...LOGIN }, { superuserResource: 'root' }],
+  ['a right that nobody can hold', undefined, { require: 'a:b', ...LOGIN }, {}],
+  ['no right', 401, LOGIN, {}],
+]
+
+for (const [required, expected, route, options] of SUPERUSERS) {
+  const isPinned = options.superuserResource === undefined
+  test(`a route that wants a login and ${required} is probed by who may have it`, async (t) => {
+    const app = bareApp(t, { exposeHeadRoutes: false })
+    const issuers = [authority.issuerRules({ tenants: ['acme'] })]
+    await app.register(tenantAuth, isPinned ? { issuers } : trusting(options))
+    for (const url of ['/none', '/:tenant']) {
+      app.get(url, { config: route }, async () => assert.fail('a handler has run'))
+    }
+    const probed = await probe(app, authority)
+    assert.deepEqual(
+      probed.map(({ stale }) => stale),
+      [expected, 401],
+    )
+    await assertGuarded(app, authority)
+  })
+}
+
 test('the others of such a route have a login that is enough', async (t) => {
   const seen = new Set<string>()
   const now = Math.floor(Date.now() / 1000)
