@@ -43,6 +43,8 @@ const DEEP = `${'['.repeat(99)}${']'.repeat(99)}`
 /** Tokens that are refused as they are. */
 const TOKENS: readonly [reason: string, token: string][] = [
   ['not three parts', `${header}.${payload}`],
+  // As many as an encrypted token has.
+  ['not three parts', `${header}..${payload}.${payload}.${signature}`],
   ['a part is not base64url', `${header}.${payload}=.${signature}`],
   ['a part is not UTF-8', forge(KEY, { payload: Buffer.from([0x7b, 0xff, 0x7d]) })],
   ['a part is not JSON', forge(KEY, { payload: '{' })],

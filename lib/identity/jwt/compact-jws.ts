@@ -45,9 +45,10 @@ export function parseCompactJws(
   if (token.length > maxLength) throw tokenRefusal('longer than maxTokenLength')
   const first = token.indexOf('.')
   const last = token.lastIndexOf('.')
-  if (first === last) throw tokenRefusal('not three parts')
+  if (first === last || token.indexOf('.', first + 1) !== last) {
+    throw tokenRefusal('not three parts')
+  }
   const header = headers.read(token.slice(0, first))
-  // A further dot would be a letter of this part, and none of its alphabet.
   const payload = decodeBase64url(token.slice(first + 1, last))
   // An empty signature is that of `alg: none` (RFC 7515 §6), which the rules refuse by that name.
   const signature = last + 1 === token.length ? NONE : decodeBase64url(token.slice(last + 1))
