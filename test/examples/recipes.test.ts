@@ -19,6 +19,7 @@ import {
   seacatToken,
 } from '../helpers/tokens/vendor-tokens.ts'
 import {
+  forAnotherServer,
   forAuth0,
   forCognito,
   forEntraId,
@@ -50,7 +51,7 @@ const RECIPES: readonly [
     {
       ...keycloakToken,
       iss: 'https://sso.example.com/realms/lunch',
-      groups: ['/lazy-raccoon', '/lazy-raccoon/cook', 'staff', '/lazy-raccoon/guest'],
+      groups: ['/lazy-raccoon', '/lazy-raccoon/cook', 'staff', '/lazy-raccoon/guest', '/*/cook'],
     },
     'lazy-raccoon',
     ['menu:read', 'menu:edit'],
@@ -95,6 +96,19 @@ const RECIPES: readonly [
     { ...seacatToken, iss: 'https://auth.example.com' },
     'lazy-raccoon',
     ['seacat:access', 'menu:read', 'menu:edit'],
+  ],
+  [
+    'another server',
+    forAnotherServer,
+    {
+      iss: 'https://login.example.com',
+      aud: 'menu-api',
+      sub: 'dora',
+      org_id: 'lazy-raccoon',
+      roles: ['cook', 'guest'],
+    },
+    'lazy-raccoon',
+    ['menu:read', 'menu:edit'],
   ],
 ]
 

@@ -33,7 +33,8 @@ const forKeycloakGroups: AuthOptions = {
     const resources = new Map<string, readonly string[]>()
     for (const group of groups) {
       const [, tenant, role = ''] = String(group).split('/')
-      if (!tenant) continue
+      // `*` would be all tenants.
+      if (!tenant || tenant === '*') continue
       resources.set(tenant, [...(resources.get(tenant) ?? []), ...(grants.get(role) ?? [])])
     }
     return { ...claims, sub, resources: Object.fromEntries(resources) }
@@ -73,4 +74,27 @@ const forSeacatAuth: AuthOptions = {
   mapClaims: seacatAuth,
 }
 
-export { forAuth0, forCognito, forEntraId, forKeycloak, forKeycloakGroups, forSeacatAuth }
+/** One claim of the token names the tenant, and another one the roles in it. */
+const forAnotherServer: AuthOptions = {
+  issuer: 'https://login.example.com',
+  audience: 'menu-api',
+  mapClaims: ({ org_id: tenant, roles = [], ...claims }) => {
+    const { sub } = claims
+    if (typeof sub !== 'string') throw new Error('another token')
+    // `*` would be all tenants.
+    if (typeof tenant !== 'string' || tenant === '*') throw new Error('another token')
+    if (!Array.isArray(roles)) throw new Error('another token')
+    const ids = roles.flatMap((role) => grants.get(role) ?? [])
+    return { ...claims, sub, resources: { [tenant]: ids } }
+  },
+}
+
+export {
+  forAnotherServer,
+  forAuth0,
+  forCognito,
+  forEntraId,
+  forKeycloak,
+  forKeycloakGroups,
+  forSeacatAuth,
+}
