@@ -77,35 +77,38 @@ export function readIniOptions(
   options: OptionsReader,
   problems: Problems,
 ): readonly IssuerReader[] {
-  const issuers: IssuerReader[] = []
+  const issuers = new Map<string, IssuerReader>()
   const implied: IniEntry[] = []
   let suspended: IniEntry | undefined
+  let isListed = false
   for (const line of readIniFile(file, problems)) {
     const { section, where } = line
-    const issuer = issuers.at(-1)
     if (line.kind === 'entry' && section === 'tenants' && line.key === SUSPENDED) {
       suspended = line
     } else if (isOptionSection(section)) {
-      if (line.kind === 'entry') takeEntry(line, INI_KEYS[section], options, file, problems)
+      if (line.kind !== 'entry') continue
+      takeEntry(line, INI_KEYS[section], options, file, problems)
+      isListed ||= section === 'tenants' && line.key === 'ids'
     } else if (section === IMPLIES) {
       if (line.kind === 'entry') implied.push(line)
-    } else if (line.kind === 'section') {
-      issuers.push(issuerOf(section, where, problems))
-    } else if (issuer) {
-      takeEntry(line, ISSUER_KEYS, issuer, file, problems)
+    } else {
+      const issuer = issuers.get(section) ?? issuerOf(section, where, problems)
+      issuers.set(section, issuer)
+      if (line.kind === 'entry') takeEntry(line, ISSUER_KEYS, issuer, file, problems)
     }
   }
   takeImplied(implied, options)
-  if (suspended !== undefined) takeSuspended(suspended, options)
-  const [first] = issuers
-  const value = issuers.map(({ right }) => right)
+  if (suspended !== undefined) takeSuspended(suspended, isListed, options)
+  const all = [...issuers.values()]
+  const [first] = all
+  const value = all.map(({ right }) => right)
   if (first) options.take('issuers', { value, source: first.sourceOf('name') })
-  return issuers
+  return all
 }
 
-function takeSuspended({ text, where }: IniEntry, options: OptionsReader): void {
+/** @param isListed whether `ids` stands beside it, right or wrong */
+function takeSuspended({ text, where }: IniEntry, isListed: boolean, options: OptionsReader): void {
   const source = { key: SUSPENDED, where }
-  const isListed = options.has('tenants') && options.sourceOf('tenants').key === 'ids'
   if (!isListed) {
     const value = new UnreadableValue('ids beside it, which lists the tenants', 'none')
     options.take('tenants', { value, source })
@@ -115,7 +118,7 @@ function takeSuspended({ text, where }: IniEntry, options: OptionsReader): void 
   const { tenants: ids } = options.right
   const value = suspended instanceof UnreadableValue ? suspended : { ids, suspended }
   // A wrong list of ids is reported already.
-  if (Array.isArray(ids)) options.take('tenants', { value, source })
+  if (Array.isArray(ids) || value === suspended) options.take('tenants', { value, source })
 }
 
 /** A key that names nothing is a slip. A list that code fills may be empty. */
@@ -132,18 +135,20 @@ function takeImplied(entries: readonly IniEntry[], options: OptionsReader): void
   if (first === undefined) return
   const lists: [id: string, items: readonly string[]][] = []
   for (const { key, text, where } of entries) {
-    const value = readItems(text)
+    const value = readImplied(key, text)
     if (value instanceof UnreadableValue) options.take('implies', { value, source: { key, where } })
     else lists.push([key, value])
   }
   if (lists.length < entries.length) return
   const source = { key: `[${IMPLIES}]`, where: first.where }
-  const ids = Object.fromEntries(lists)
-  const wrong = wrongImplied(ids)
-  // Code may give the option too. Then this one is not read again.
-  const value =
-    wrong && new UnreadableValue(IMPLIES_EXPECTED, `${showName(wrong[0])}: ${showValue(wrong[1])}`)
-  options.take('implies', { value: value ?? ids, source })
+  options.take('implies', { value: Object.fromEntries(lists), source })
+}
+
+/** Code may give the option too. Then that of the file is not read again. */
+function readImplied(id: string, text: string): string[] | UnreadableValue {
+  const items = readItems(text)
+  if (items instanceof UnreadableValue || wrongImplied({ [id]: items }).length === 0) return items
+  return new UnreadableValue(IMPLIES_EXPECTED, `${showName(id)}: ${showValue(items)}`)
 }
 
 function issuerOf(section: IssuerSection, where: string, problems: Problems): IssuerReader {

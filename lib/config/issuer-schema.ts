@@ -103,7 +103,7 @@ export type FindIssuer = (issuer: string) => IssuerRules | null | Promise<Issuer
 
 /** The members of each issuer are checked one by one, so that a message can name them. */
 export const IssuersOption = Type.Unsafe<readonly ListedIssuer[] | FindIssuer>(
-  Type.Union([Type.Array(Type.Object({}), { minItems: 1 }), Callable<FindIssuer>()], {
+  Type.Union([Type.Array(Type.Unknown(), { minItems: 1 }), Callable<FindIssuer>()], {
     expected: 'a list of issuers, or a function',
   }),
 )

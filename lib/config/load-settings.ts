@@ -8,6 +8,7 @@ import { asksForProof } from '../identity/jwt/confirmation.ts'
 import { readUserInfo, type UserInfo } from '../identity/jwt/user-info.ts'
 import { TenantAddresses } from '../identity/tenants/tenant-addresses.ts'
 import { errorCode } from '../platform/runtime/error.ts'
+import { isObject } from '../platform/runtime/own-property.ts'
 import { readIniOptions } from './ini-values.ts'
 import {
   checkIssuers,
@@ -116,11 +117,11 @@ const CONFIG_FILE = 'configFile'
 /** The issuers of a list in code; none if it is a function, or wrong. */
 function listedIssuers(value: Settings['issuers'], problems: Problems): readonly IssuerReader[] {
   const list: readonly unknown[] = Array.isArray(value) ? value : []
-  return list.map((rules, index) => {
+  return list.flatMap((rules, index) => {
     const placeOf = (member: string) => inCode(`issuers[${index}].${member}`)
     const reader = new OptionReader(Rules.properties, placeOf, problems)
     reader.takeObject(rules, inCode(`issuers[${index}]`))
-    return reader
+    return isObject(rules) ? [reader] : []
   })
 }
 
@@ -172,15 +173,15 @@ function checkProofs({ confirmation, publicUrl }: Settings, reader: OptionsReade
 }
 
 function rightsRules({ superuserResource, implies }: Settings, reader: OptionsReader): RightsRules {
-  const wrong = implies && wrongImplied(implies)
-  if (wrong !== undefined) {
-    const [id, ids] = wrong
+  const wrong = implies === undefined ? [] : wrongImplied(implies)
+  for (const [id, ids] of wrong) {
     reader.refuse('implies', IMPLIES_EXPECTED, `${showName(id)}: ${showValue(ids)}`)
-    return {}
   }
+  if (wrong.length > 0) return {}
   const implied = implies && new ImpliedIds(implies)
-  if (implied?.inCircle !== undefined) {
-    reader.refuse('implies', 'ids that do not imply themselves', implied.inCircle)
+  const circles = implied?.inCircle ?? []
+  if (circles.length > 0) {
+    reader.refuse('implies', 'ids that do not imply themselves', circles.join(', '))
   }
   if (superuserResource !== undefined && implied?.implies(superuserResource)) {
     const expected = 'ids that do not imply superuserResource'

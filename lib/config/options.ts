@@ -363,7 +363,7 @@ const applicationOptions = {
    * place of the authorization. `false`: 403 ERR_AUTH_NOT_PERMITTED; late, thrown or no boolean:
    * 503 ERR_AUTH_CHECK_UNAVAILABLE; an error of ours that it throws is the refusal.
    */
-  checks: Type.Optional(Custom('an object of functions', isChecks, { hint: wrongCheck })),
+  checks: Type.Optional(Custom('an object of functions', isChecks, { hint: wrongChecks })),
 
   /**
    * Whether every request acts as a mock user, without tokens and without network. Refused if
@@ -447,11 +447,12 @@ function isChecks(value: unknown): value is Readonly<Record<string, Check>> {
   return Object.entries(value).every(([name, check]) => name !== '' && typeof check === 'function')
 }
 
-/** The member of an object that is no function; undefined: there is none. */
-function wrongCheck(value: unknown): string | undefined {
+/** The members of an object that are no functions; undefined: there are none. */
+function wrongChecks(value: unknown): string | undefined {
   const members = isPlainObject(value) ? Object.entries(value) : []
-  const wrong = members.find(([, check]) => typeof check !== 'function')
-  return wrong && `look at ${showName(wrong[0])}`
+  const wrong = members.filter(([, check]) => typeof check !== 'function')
+  const names = wrong.map(([name]) => showName(name)).join(', ')
+  return wrong.length === 0 ? undefined : `look at ${names}`
 }
 
 function isImplies(value: unknown): value is Implies {

@@ -182,10 +182,10 @@ test('the section [implies] of an INI file gives lists', async (t) => {
   for (const [text, message] of [
     [
       '[implies]\nmenu:edit =\n',
-      /\[implies\]: expected an object .* found menu:edit: \[\] .*line 5/,
+      /^menu:edit: expected an object .* found menu:edit: \[\] .*line 5/,
     ],
     ['[implies]\nmenu:edit = "x\n', /menu:edit: expected both quotes or none/],
-    ['[implies]\na:b = c:d\nc:d = a:b\n', /do not imply themselves, found a:b .*line 5/],
+    ['[implies]\na:b = c:d\nc:d = a:b\n', /do not imply themselves, found a:b, c:d .*line 5/],
     ['[implied]\n', /did you mean/],
     ['[Implies]\n', /did you mean \[implies\]/],
     ['[implie]\n', /did you mean \[implies\]/],

@@ -45,7 +45,7 @@ describe('who gives an option', () => {
     const empty = folder.write('[implies]\nmenu:edit =\n')
     stops(
       { configFile: empty, implies: { 'menu:edit': ['menu:read'] } },
-      '[implies]: ',
+      'menu:edit: ',
       'found menu:edit: [] (',
       'line 2',
     )

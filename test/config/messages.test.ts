@@ -31,6 +31,20 @@ const IN_FILES: readonly [text: string, ...problems: string[]][] = [
   ],
   ['[tenants]\nids = *\nsuspended = a\n', `ids: expected ${LISTS}, found "*" (LINE 2)`],
   [
+    '[tenants]\nids = *\nsuspended = *\n',
+    `ids: expected ${LISTS}, found "*" (LINE 2)`,
+    'suspended: expected a list of tenant names, found "*" (LINE 3)',
+  ],
+  [
+    '[tenants]\nids = a\ntenant_url = https://a.test\nsuspended = b\n',
+    'tenant_url: expected ids or tenant_url, found both (LINE 3)',
+  ],
+  [
+    '[auth.a]\nissuer = https://a.test\ntenants = *\n[auth.a]\naudience = b\ntenants = b\n',
+    '[auth.a]: expected it once, found it again (LINE 4)',
+    '[auth.a] tenants: expected it once, found it again (LINE 6)',
+  ],
+  [
     '[tenants]\nids = a b\nsuspended = a *\n',
     'suspended: expected a list of tenant names, found "a *" (LINE 3)',
   ],
@@ -39,7 +53,11 @@ const IN_FILES: readonly [text: string, ...problems: string[]][] = [
     'suspended: expected a list of tenant names, found "" (LINE 3)',
   ],
   ['[implies]\na:b = "x\nc:d = e:f\n', `a:b: ${QUOTES}, in "\\"x" (LINE 2)`],
-  ['[implies]\na:b = e:f\na:c = \n', `[implies]: expected ${IMPLIES}, found a:c: [] (LINE 2)`],
+  [
+    '[implies]\na:b = e:f\na:c = \nbad = x:y\n',
+    `a:c: expected ${IMPLIES}, found a:c: [] (LINE 3)`,
+    `bad: expected ${IMPLIES}, found bad: ["x:y"] (LINE 4)`,
+  ],
   ['[auth]\nissuer = "x\n', `issuer: ${QUOTES}, in "\\"x" (LINE 2)`],
   ['[auth]\ndev_mode = "yes\n', `dev_mode: ${QUOTES}, in "\\"yes" (LINE 2)`],
   [
@@ -130,8 +148,20 @@ describe('in code', () => {
       'issuers[1].issuer: expected a string without white space, found none',
     ],
     [
-      { implies: { 'a:b': ['c:d'], 'c:d': ['a:b'] } },
-      'implies: expected ids that do not imply themselves, found a:b',
+      { implies: { 'a:b': ['c:d'], 'c:d': ['a:b'], 'e:f': ['a:b'], 'g:h': ['g:h'] } },
+      'implies: expected ids that do not imply themselves, found a:b, c:d, g:h',
+    ],
+    [
+      { implies: { bad: ['a:b'], 'a:b': ['c:d'], 'c:d': [] } },
+      `implies: expected ${IMPLIES}, found bad: ["a:b"]`,
+      `implies: expected ${IMPLIES}, found c:d: []`,
+    ],
+    [
+      { issuers: [{ issuer, audience: 'a', tenants: [] }, 5, [], undefined] },
+      "issuers[0].tenants: expected '*' or a list of tenant names, found []",
+      'issuers[1]: expected an object, found a number',
+      'issuers[2]: expected an object, found a list',
+      'issuers[3]: expected an object, found undefined',
     ],
     [
       { implies: { 'a:b': ['s:u'] }, superuserResource: 's:u' },
@@ -158,7 +188,10 @@ describe('in code', () => {
       `opaqueToken: expected a function, found a text of 6 characters: ${SECRET}`,
     ],
     [{ opaqueToken: 5 }, 'opaqueToken: expected a function, found a number'],
-    [{ checks: { a: 5 } }, 'checks: expected an object of functions, found an object: look at a'],
+    [
+      { checks: { a: 5, b() {}, c: 'x' } },
+      'checks: expected an object of functions, found an object: look at a, c',
+    ],
     [{ checks: 5 }, 'checks: expected an object of functions, found 5'],
   ] as const) {
     test(JSON.stringify(options).slice(0, 120), () => {

@@ -3,11 +3,11 @@ import { isResourceId } from './resources.ts'
 /** For resource ids, those that each of them implies. */
 export type Implies = Readonly<Record<string, readonly string[]>>
 
-/** The first member that cannot be one of the option `implies`; undefined: there is none. */
-export function wrongImplied(implies: object): [id: string, ids: unknown] | undefined {
+/** The members that cannot be some of the option `implies`. */
+export function wrongImplied(implies: object): readonly [id: string, ids: unknown][] {
   // An `*` would look like a pattern.
   const isId = (id: unknown) => isResourceId(id) && !id.includes('*')
-  return Object.entries(implies).find(
+  return Object.entries(implies).filter(
     // A copy turns holes into `undefined`, which `every` checks.
     ([id, ids]: [string, unknown]) =>
       !(isId(id) && Array.isArray(ids) && ids.length > 0 && [...ids].every(isId)),
@@ -53,9 +53,9 @@ export class ImpliedIds {
     return (Object.hasOwn(this.configured, id) && this.configured[id]) || []
   }
 
-  /** The first id that implies itself; undefined: there is no circle. */
-  get inCircle(): string | undefined {
-    return Object.keys(this.configured).find((id) => this.#impliedBy.get(id)?.includes(id))
+  /** The ids that imply themselves. */
+  get inCircle(): readonly string[] {
+    return Object.keys(this.configured).filter((id) => this.#impliedBy.get(id)?.includes(id))
   }
 
   implies(id: string): boolean {
