@@ -54,6 +54,18 @@ for (const [what, claims] of OUTLIVING) {
   })
 }
 
+for (const whenStale of ['refuse', 'admit'] as const) {
+  test(`a list with a store that a function asks, and no service has, lets nobody in (${whenStale})`, async (t) => {
+    const { changes, append } = new EntryLog()
+    const list = denyList({ changes, append, whenStale })
+    const isRevoked: AuthOptions['isRevoked'] = (user, token) => list(user, token)
+    const probe = await startProbe(t, { isRevoked })
+    assertRefused(await probe.ask(goodToken()), 'ERR_AUTH_REVOCATION_UNAVAILABLE')
+    const lines = probe.log.filter((line) => line.includes('ERR_DENY_LIST_NOT_GIVEN'))
+    assert.match(lines.join(), /no service has the deny list itself as isRevoked/)
+  })
+}
+
 test('a revoked JWT without iat does not come back to life when its entry ends', async (t) => {
   holdTime(t, { apis: ['Date'], now: Date.now() })
   const isRevoked = denyList({ maxLifetime: 600 })

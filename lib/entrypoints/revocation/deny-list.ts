@@ -108,10 +108,12 @@ export function denyListFunction<Cursor>(
   const { maxStale, whenStale, maxLifetime } = rules
   const lifecycle: Lifecycle = new Lifecycle({
     begin() {
+      isOpen = true
       poller?.begin()
       sweep()
     },
     end() {
+      isOpen = false
       poller?.end()
       alarm.stop()
     },
@@ -141,6 +143,7 @@ export function denyListFunction<Cursor>(
   /** The reasons why it was full that are logged already. */
   const loggedFull = new Set<DenyListFailureCode>()
   let hasLoggedLongLife = false
+  let isOpen = false
 
   /** In slices, so that requests have their turn. */
   function sweep(): void {
@@ -152,6 +155,8 @@ export function denyListFunction<Cursor>(
   function staleness(): DenyListFailureCode | undefined {
     const age = poller?.age ?? 0
     if (age <= maxStale * 1000) return undefined
+    // A function of the application's own calls the list: nobody reads it anew.
+    if (!isOpen) return 'ERR_DENY_LIST_NOT_GIVEN'
     status.look(clock.now(), true)
     if (whenStale === 'admit') return undefined
     return Number.isFinite(age) ? 'ERR_DENY_LIST_STALE' : 'ERR_DENY_LIST_NOT_LOADED'

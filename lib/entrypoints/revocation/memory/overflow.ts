@@ -105,6 +105,7 @@ export class Overflow {
 }
 
 const MESSAGES = {
+  ERR_DENY_LIST_NOT_GIVEN: 'no service has the deny list itself as isRevoked',
   ERR_DENY_LIST_NOT_LOADED: 'the deny list is not loaded yet',
   ERR_DENY_LIST_STALE: 'the deny list is older than maxStale',
   ERR_DENY_LIST_FULL: 'there are more entries than there is room for',

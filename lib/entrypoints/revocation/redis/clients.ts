@@ -173,7 +173,7 @@ const CODES = new Set([
  */
 export function redisFailure(error: unknown): Error {
   if (isThrown(error, Unusable)) return error
-  const { message, code, name } = Object(error)
+  const { message, code } = Object(error)
   const [word = ''] = String(message).split(' ', 1)
   if (CODES.has(word)) {
     return Object.assign(new Error('the server refused a command'), { code: word })
@@ -182,7 +182,13 @@ export function redisFailure(error: unknown): Error {
     return Object.assign(new Error(String(message)), { code })
   }
   const words = LOST_CONNECTION.has(message) ? message : 'the client failed'
-  return Object.assign(new Error(words), { name: String(name) })
+  return Object.assign(new Error(words), { name: nameOf(error) })
+}
+
+/** The classes of the package redis have the name of their base. */
+function nameOf(error: unknown): string {
+  const { name, constructor: made } = Object(error)
+  return String((name === 'Error' && ownProperty(Object(made), 'name')) || name)
 }
 
 /** Messages of the clients about a connection that is lost. */
@@ -191,4 +197,5 @@ const LOST_CONNECTION: ReadonlySet<unknown> = new Set([
   'Command timed out',
   'Socket closed unexpectedly',
   'The client is closed',
+  "Stream isn't writeable and enableOfflineQueue options is false",
 ])

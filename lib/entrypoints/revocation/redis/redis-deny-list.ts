@@ -98,13 +98,14 @@ export function streamSource(stream: RedisStream) {
   }
 
   /**
-   * Adds what this process added, and the server has lost, once more, and not again: a replica that
-   * is cut off would have it added for ever.
+   * Adds what this process added, and the server has lost, until it is stored once more, and not
+   * again: a replica that is cut off would have it added for ever. A server that has just taken
+   * over may refuse it at first.
    */
   function mend(items: readonly StreamItem[], isEnd: boolean): string | undefined {
     const lost = own.missedIn(items, isEnd)
-    for (const text of lost) ignoreRejection(add(() => stream.add(text)))
-    return lost.length > 0 ? LOST : undefined
+    for (const item of lost) add(() => stream.add(item.text)).catch(() => own.note(item))
+    return lost.some(({ missed }) => missed === LOST_AFTER) ? LOST : undefined
   }
 
   return {
@@ -119,8 +120,8 @@ export function streamSource(stream: RedisStream) {
       const [first] = items
       const isThere = at === START || (first?.id === at.id && first.text === at.text)
       if (!isThere || (cursor === null && at !== START)) {
-        // An item that has ended may have been deleted.
-        const notice = isThere || hasEnded(at, Date.now()) ? undefined : LOST
+        // An item that ended a day ago may have been deleted, or sooner by a clock that is ahead.
+        const notice = isThere || hasEnded(at, Date.now() - LONG / 2) ? undefined : LOST
         // A loss is noticed once.
         if (!isThere) last = START
         return { entries: [], cursor: START, hasMore: true, notice }
@@ -139,7 +140,7 @@ export function streamSource(stream: RedisStream) {
     async append(entry: KeptEntry): Promise<void> {
       const text = JSON.stringify(entry)
       const id = await add(() => stream.add(text))
-      if (isAfter(id, last.id)) own.note(id, text)
+      if (isAfter(id, last.id)) own.note({ id, text, missed: 0 })
       // The entry is stored. Without the right to delete, somebody else has to.
       ignoreRejection(sweep(Number.parseInt(id, 10)))
     },
@@ -148,33 +149,43 @@ export function streamSource(stream: RedisStream) {
 
 const LOST = 'the deny list lost entries in its stream'
 
+/** A replica may be behind once. */
+const LOST_AFTER = 2
+
+/** As many as may be on their way at once. A process that reads nothing does not fill its memory. */
+const MOST_UNREAD = 10_000
+
+interface UnreadItem {
+  readonly id: string
+  readonly text: string
+  /** The number of answers up to the end of the stream that had it not. */
+  readonly missed: number
+}
+
 /**
  * Items of this process that it has not read yet. A failover, or FLUSHALL, soon after they were
  * added loses them, and the item that was read last may be there all the same.
  */
 class UnreadItems {
-  readonly #texts = new Map<string, { readonly text: string; missed: number }>()
+  readonly #items = new Map<string, UnreadItem>()
 
-  note(id: string, text: string): void {
-    // A process that reads nothing does not fill its memory.
-    if (this.#texts.size >= PAGE) this.#texts.clear()
-    this.#texts.set(id, { text, missed: 0 })
+  note(item: UnreadItem): void {
+    const [oldest] = this.#items.keys()
+    if (this.#items.size >= MOST_UNREAD && oldest !== undefined) this.#items.delete(oldest)
+    this.#items.set(item.id, item)
   }
 
-  /**
-   * The texts of those that are lost: twice, what was read up to the end of the stream had them
-   * not. A replica may be behind once.
-   */
-  missedIn(items: readonly StreamItem[], isEnd: boolean): string[] {
-    for (const { id } of items) this.#texts.delete(id)
+  /** Those that are lost. They are known no more. */
+  missedIn(items: readonly StreamItem[], isEnd: boolean): UnreadItem[] {
+    for (const { id } of items) this.#items.delete(id)
     if (!isEnd) return []
-    const lost: string[] = []
-    for (const [id, item] of this.#texts) {
-      item.missed += 1
-      if (item.missed < 2) continue
-      this.#texts.delete(id)
-      lost.push(item.text)
+    const lost: UnreadItem[] = []
+    for (const { id, text, missed } of this.#items.values()) {
+      const item = { id, text, missed: missed + 1 }
+      this.#items.set(id, item)
+      if (item.missed >= LOST_AFTER) lost.push(item)
     }
+    for (const { id } of lost) this.#items.delete(id)
     return lost
   }
 }

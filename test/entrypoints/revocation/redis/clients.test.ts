@@ -10,6 +10,9 @@ import { clock } from '../../../../lib/platform/runtime/clock.ts'
 import { errorCode } from '../../../../lib/platform/runtime/error.ts'
 import { ignoreRejection } from '../../../../lib/platform/runtime/maybe-promise.ts'
 
+/** As those of the package redis, it has the name of its base. */
+class SocketTimeoutError extends Error {}
+
 /** What is no refusal of a server that is known, and the code or the name of the failure. */
 const OTHERS: readonly [error: unknown, shown: string][] = [
   [new Error('Connection is closed.'), 'Error'],
@@ -21,6 +24,10 @@ const OTHERS: readonly [error: unknown, shown: string][] = [
     'ReplyError',
   ],
   [Object.assign(new Error('down'), { code: 'ECONNRESET', command: ['hunter2'] }), 'ECONNRESET'],
+  [
+    new SocketTimeoutError('Socket timeout timeout. Expecting data, but got hunter2'),
+    'SocketTimeoutError',
+  ],
   ['NOAUTH', 'Error'],
   [undefined, 'Error'],
 ]

@@ -241,6 +241,20 @@ for (const [what, change, names] of LOST) {
   })
 }
 
+for (const [hours, notices] of [
+  [6, ['the deny list lost entries in its stream']],
+  [18, []],
+] as const) {
+  test(`if the item that was read last ended ${hours} hours ago, a loss is ${notices.length === 0 ? 'a sweep' : 'noticed'}`, async (t) => {
+    const { pass } = stopClocks(t)
+    const { stream, noticed, read } = await readOne()
+    await pass(HOUR * (hours + 1))
+    stream.items = []
+    await read()
+    assert.deepEqual(noticed, notices)
+  })
+}
+
 test('if the item that was read last is there after a failure, all is read anew, and nothing noticed', async (t) => {
   stopClocks(t)
   const { source, stream } = await readOne()
@@ -249,10 +263,10 @@ test('if the item that was read last is there after a failure, all is read anew,
   assert.deepEqual([namesOf(pages), notices], [['a', 'b'], []])
 })
 
-test('an item that is gone since it has ended is no loss, and all is read anew', async (t) => {
+test('an item that is gone since it ended a day ago is no loss, and all is read anew', async (t) => {
   const { pass } = stopClocks(t)
   const { stream, noticed, read } = await readOne()
-  await pass(HOUR + SECOND, HOUR)
+  await pass(25 * HOUR + SECOND, HOUR)
   stream.items = [item(20, 'b')]
   assert.deepEqual(await read(), ['b'])
   assert.deepEqual(noticed, [])
@@ -393,6 +407,56 @@ test('an entry that the server lost before it was read is noticed, and added onc
   assert.deepEqual(await read(), ['b'])
   for (const _ of [1, 2, 3]) assert.deepEqual(await read(), [])
   assert.equal(notices.length, 1)
+})
+
+test('an entry that was lost is added until a server that has taken over stores it', async (t) => {
+  stopClocks(t)
+  const { stream, source, cursor } = await readOne()
+  await source.append({ jti: 'b', until: new Date(START + HOUR) })
+  stream.items.splice(1)
+  const add = stream.add.bind(stream)
+  let asked = 0
+  stream.add = async (text) => {
+    asked += 1
+    if (asked < 3) throw new Error('NOREPLICAS Not enough good replicas to write.')
+    return add(text)
+  }
+  const notices: unknown[] = []
+  let at: typeof cursor | null = cursor
+  for (const _ of [1, 2, 3, 4, 5, 6]) {
+    const read = await allPages(source, at)
+    at = read.cursor
+    notices.push(...read.notices)
+    await settled()
+  }
+  assert.equal(JSON.parse(stream.items.at(-1)?.text ?? '').jti, 'b')
+  assert.deepEqual([asked, notices.length], [3, 1])
+})
+
+test('of many entries that were lost between two questions each is added once more', async (t) => {
+  stopClocks(t)
+  const { stream, source, cursor } = await readOne()
+  const names = Array.from({ length: 3000 }, (_, index) => `b${index}`)
+  for (const jti of names) await source.append({ jti, until: new Date(START + HOUR) })
+  stream.items.splice(1)
+  let at: typeof cursor | null = cursor
+  for (const _ of [1, 2]) at = (await allPages(source, at)).cursor
+  await settled()
+  const kept = stream.items.slice(1).map(({ text }) => JSON.parse(text ?? '').jti)
+  assert.deepEqual(kept, names)
+})
+
+test('a process that reads nothing notes ten thousand of its entries at most', async (t) => {
+  stopClocks(t)
+  const { stream, source, cursor } = await readOne()
+  const names = Array.from({ length: 10_001 }, (_, index) => `b${index}`)
+  for (const jti of names) await source.append({ jti, until: new Date(START + HOUR) })
+  stream.items.splice(1)
+  let at: typeof cursor | null = cursor
+  for (const _ of [1, 2]) at = (await allPages(source, at)).cursor
+  await settled()
+  const kept = stream.items.slice(1).map(({ text }) => JSON.parse(text ?? '').jti)
+  assert.deepEqual([kept.length, kept[0]], [10_000, 'b1'])
 })
 
 test('all entries that were not read yet are added once more after FLUSHALL', async (t) => {
