@@ -1,4 +1,5 @@
 import type { AuthError } from '../../errors.ts'
+import type { ReportFailure } from '../../platform/callbacks/call-with-timeout.ts'
 import type { PendingRequests } from '../../platform/callbacks/pending-requests.ts'
 import { withoutStack } from '../../platform/runtime/error.ts'
 import type { MaybePromise } from '../../platform/runtime/maybe-promise.ts'
@@ -219,8 +220,8 @@ export class Issuer {
    * @param until seconds since the epoch: their end if they do not name one
    * @throws ERR_AUTH_TOKEN_INVALID
    */
-  acceptOpaque(claims: Record<string, unknown>, until: number): Verified {
-    return this.#makeVerified(acceptClaims(claims, this.#rules), until, this.#trust)
+  acceptOpaque(claims: Record<string, unknown>, until: number, report?: ReportFailure): Verified {
+    return this.#makeVerified(acceptClaims(claims, this.#rules, report), until, this.#trust)
   }
 
   #makeVerified(accepted: AcceptedClaims, until: number, validity: Validity): Verified {

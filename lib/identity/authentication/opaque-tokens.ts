@@ -176,10 +176,11 @@ export class OpaqueTokens {
     const servesUntil = endFor(endsAt)
     const iss = ownProperty(answer, 'iss')
     const claimed = { iss: typeof iss === 'string' ? iss : undefined }
-    return after(this.#issuers.find(claimed, waits), (issuer) =>
+    return after(this.#issuers.find(claimed, waits), (issuer) => {
+      const until = (Date.now() + servesUntil - clock.now()) / 1000
       // Each of the requests that asked together freezes claims of its own.
-      issuer.acceptOpaque(structuredClone(answer), (Date.now() + servesUntil - clock.now()) / 1000),
-    )
+      return issuer.acceptOpaque(structuredClone(answer), until, this.#rules.report)
+    })
   }
 }
 

@@ -1,4 +1,5 @@
 import type { AuthError } from '../../errors.ts'
+import { type Unusable, unexpected } from '../../platform/http/failure.ts'
 import { isObject, ownMember } from '../../platform/runtime/own-property.ts'
 import { AddressedTenants, type TenantsByAddress } from './addressed-tenants.ts'
 import { asksForProof, type ConfirmationRule, readConfirmation } from './confirmation.ts'
@@ -146,13 +147,23 @@ export function lifetimeRefusal(
   return undefined
 }
 
-/** JSON has no Infinity, but `1e999` parses to it. */
-function time(name: 'exp' | 'nbf' | 'iat', value: unknown): number | undefined {
+const TIMES = ['exp', 'nbf', 'iat'] as const
+
+function time(name: (typeof TIMES)[number], value: unknown): number | undefined {
   if (value === undefined) return undefined
-  if (typeof value !== 'number' || !Number.isFinite(value)) {
-    throw tokenRefusal(`${name} is not a time`)
-  }
+  if (!isTime(value)) throw tokenRefusal(`${name} is not a time`)
   return value
+}
+
+/** JSON has no Infinity, but `1e999` parses to it. */
+function isTime(value: unknown): value is number {
+  return typeof value === 'number' && Number.isFinite(value)
+}
+
+/** The member that is no time; undefined: there is none. */
+export function problemOfTimes(claims: RegisteredClaims): Unusable | undefined {
+  const wrong = TIMES.find((name) => claims[name] !== undefined && !isTime(claims[name]))
+  return wrong && unexpected(wrong, 'a finite number', claims[wrong])
 }
 
 /**

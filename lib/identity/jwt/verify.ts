@@ -28,6 +28,7 @@ import {
   type Lifetime,
   type Login,
   lifetimeRefusal,
+  problemOfTimes,
   type RegisteredClaims,
   readActors,
   readAddressed,
@@ -136,10 +137,17 @@ export interface AcceptedClaims {
 /**
  * The user of proven claims. They become the user info, or the argument of `mapClaims`.
  *
+ * @param report of the function whose answer they are
  * @throws ERR_AUTH_TOKEN_INVALID
  */
-export function acceptClaims(claims: Record<string, unknown>, rules: AcceptRules): AcceptedClaims {
+export function acceptClaims(
+  claims: Record<string, unknown>,
+  rules: AcceptRules,
+  report?: ReportFailure,
+): AcceptedClaims {
   const registered = registeredClaims(claims)
+  const problem = problemOfTimes(registered) ?? (rules.mapClaims ? undefined : problemOf(claims))
+  if (problem !== undefined) report?.(unusable(problem))
   checkClaims(registered, rules)
   return accepted(claims, rules, registered)
 }
