@@ -37,8 +37,8 @@ export interface RouteDeclaration {
   /**
    * `true`: a request without credentials, and one of a user who may not act for the tenant, is a
    * guest: `userInfo` and `authorization` are null, `resources` are empty. A token that is not
-   * valid is 401. Excludes `require`, `check`, `stepUp` and `late`. Without effect on a route that
-   * was written before the plugin had loaded.
+   * valid is 401. Excludes `require`, `check`, `stepUp`, `confirmation` and `late`. Without effect
+   * on a route that was written before the plugin had loaded.
    * @default false
    */
   guests?: boolean | undefined

@@ -33,9 +33,12 @@ export function wholeFreshness(given: Freshness): Required<Freshness> {
 /** The part of `maxAge` after which a new document is asked for in the background. */
 const REFRESH_AT = 0.8
 
-/** Milliseconds of age from which a document serves no more. */
+/**
+ * Milliseconds of age from which a document serves no more. Who waited for it can use it, however
+ * soon it grows old.
+ */
 export function lastAge({ maxAge, maxStale }: Ages): number {
-  return (maxAge + maxStale) * 1000
+  return Math.max(LEAST_WAIT, (maxAge + maxStale) * 1000)
 }
 
 /** The times of the next load, and of the end of a document: readings of `clock`. */

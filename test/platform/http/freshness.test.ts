@@ -25,12 +25,16 @@ function begin(t: TestContext, freshness: Partial<Freshness> = {}) {
   return { schedule, at, serves, servesFor }
 }
 
-test('a document that is old at once is due after a moment', (t) => {
-  const { schedule, servesFor } = begin(t, { maxAge: 0, isLazy: true })
-  schedule.succeeded()
-  assert.equal(schedule.retryAfter, 0.02)
-  servesFor(0.02)
-})
+for (const isLazy of [true, false]) {
+  const kind = isLazy ? 'on demand' : 'by a timer'
+
+  test(`a document that is old at once serves for a moment, and is due then (${kind})`, (t) => {
+    const { schedule, servesFor } = begin(t, { maxAge: 0, maxStale: 0, isLazy })
+    schedule.succeeded()
+    assert.equal(schedule.retryAfter, 0.02)
+    servesFor(0.02)
+  })
+}
 
 for (const isLazy of [false, true]) {
   const kind = isLazy ? 'on demand' : 'by a timer'
