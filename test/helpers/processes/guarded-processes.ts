@@ -6,9 +6,9 @@ import { text } from 'node:stream/consumers'
 import type { DenyEntry, DenyListRules } from '../../../lib/entrypoints/revocation/index.ts'
 import { createTestAuthority } from '../../../lib/entrypoints/testing/index.ts'
 import type { EntryStore } from '../servers/entry-stores.ts'
-import { LOADER, programFile } from './program.ts'
+import { LOADER, onceBundled } from './program.ts'
 
-const PROGRAM = programFile('test/helpers/processes/children/guarded-app.ts')
+const PROGRAM = onceBundled('guarded-app')
 
 /** Where the entries are kept that all processes share. */
 export type Store = Pick<EntryStore, 'store' | 'url'>

@@ -11,10 +11,10 @@ import {
   readReports,
 } from '../../../../lib/entrypoints/cli/observe/report.ts'
 import { tempFolder } from '../../../helpers/documents/temp-folder.ts'
-import { runs } from '../../../helpers/processes/program.ts'
+import { LOADER, onceBundled } from '../../../helpers/processes/program.ts'
 
 const folder = tempFolder()
-const PROGRAM = runs('test/helpers/processes/children/watched-program.ts')
+const PROGRAM = [...LOADER, onceBundled('watched-program')]
 
 /** The output and the report of a program of watched-program.ts. */
 async function watched(name: string, env: NodeJS.ProcessEnv = {}) {
