@@ -139,6 +139,17 @@ describe('an application with sessions and roles', () => {
     assert.equal((await ask(await sessionOf('eve'), 'GET', elsewhere)).statusCode, 404)
   })
 
+  it('shows nobody what the database says, nor more of a refusal than its message', async () => {
+    const bob = await sessionOf('bob')
+    // No text of PostgreSQL has it.
+    const failed = await ask(bob, 'POST', '/lazy-raccoon/tasks', { title: '\0' })
+    assert.deepEqual(failed.json(), { message: 'Internal Server Error' })
+    assert.equal(failed.statusCode, 500)
+    const refused = await ask({}, 'GET', '/lazy-raccoon/tasks')
+    assert.deepEqual(Object.keys(refused.json()), ['message'])
+    assert.equal(refused.statusCode, 401)
+  })
+
   it('ends a session at its logout, at once', async () => {
     const [bob, other] = [await login('bob'), await login('bob')]
     assert.equal((await ask(bob, 'GET', '/lazy-raccoon/tasks')).statusCode, 200)

@@ -83,6 +83,16 @@ test('each decision is a row, refusals too', async (t) => {
   ])
 })
 
+test('a name that PostgreSQL cannot keep stops no other row', async (t) => {
+  const { table, ask, rows, failures } = await audited(t)
+  for (const sub of ['a\0b', 'c\ud800', 'dora']) {
+    await ask('lazy-raccoon', await authority.headers({ sub, resources: { 'lazy-raccoon': [] } }))
+  }
+  await table.close()
+  const names = (await rows()).map((row) => Reflect.get(row, 'sub'))
+  assert.deepEqual([names, failures], [['a\ufffdb', 'c\ufffd', 'dora'], []])
+})
+
 test('while the database is down requests go on, and their rows are written later', async (t) => {
   const { table, failures, ask, count, fail } = await audited(t)
   fail(down)

@@ -89,7 +89,7 @@ export class AuditTable {
     while (this.#waiting.length > 0) {
       const rows = this.#waiting.slice(0, MOST_AT_ONCE)
       try {
-        await this.#database.query(INSERT, [JSON.stringify(rows)])
+        await this.#database.query(INSERT, [JSON.stringify(rows, asKept)])
       } catch (error) {
         this.#onError(error, this.#lost)
         return
@@ -97,4 +97,9 @@ export class AuditTable {
       this.#waiting.splice(0, rows.length)
     }
   }
+}
+
+/** PostgreSQL keeps no U+0000 and no half of a surrogate pair, which the names in a token may have. */
+function asKept(_name: string, value: unknown): unknown {
+  return typeof value === 'string' ? value.replace(/[\0\p{Surrogate}]/gu, '\ufffd') : value
 }
