@@ -206,7 +206,7 @@ function closed(): AuthError {
 }
 
 const WRONG =
-  'authenticate() takes a plain object with token (a string), and tenant (a string or null) and require as a route has it, but by'
+  'authenticate() takes a plain object with token (a string), and tenant (a string or null) and require as on a route, without { by }'
 
 interface ReadCredentials {
   readonly token: string

@@ -15,6 +15,7 @@ export async function deployedApp(options: AuthOptions, server: FastifyServerOpt
   await app.register(helmet)
   await app.register(cors, {
     origin: ['https://app.example.com'],
+    methods: ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'],
     allowedHeaders: ['Authorization', 'Content-Type'],
     // Without it a page sees the status of a refusal, and neither why nor when to try again.
     exposedHeaders: ['WWW-Authenticate', 'Retry-After'],

@@ -169,8 +169,8 @@ test('a route that wants a login is probed as one whose token says nothing of an
 const LOGIN = { stepUp: { acr: 'phr' } } as const
 
 const SUPERUSERS: readonly [string, number | undefined, RouteDeclaration, AuthOptions][] = [
-  ['a superuser', 401, { require: 'root', ...LOGIN }, { superuserResource: 'root' }],
-  ['both', 401, { require: ['a:b', 'root'], ...LOGIN }, { superuserResource: 'root' }],
+  ['a superuser', 401, { require: 'all:root', ...LOGIN }, { superuserResource: 'all:root' }],
+  ['both', 401, { require: ['a:b', 'all:root'], ...LOGIN }, { superuserResource: 'all:root' }],
   ['a right that nobody can hold', undefined, { require: 'a:b', ...LOGIN }, {}],
   ['no right', 401, LOGIN, {}],
 ]
@@ -209,6 +209,17 @@ test('the others of such a route have a login that is enough', async (t) => {
   const ofOthers = ['*,acme: b true', '*,acme: undefined false', '*,elsewhere: b true']
   const expected = [...ofOthers, ': undefined false'].sort()
   assert.deepEqual([...seen].sort(), expected)
+})
+
+test('a tenant in the query that resolveTenant reads stands in the parameter of tenantQuery', async (t) => {
+  const app = bareApp(t, { exposeHeadRoutes: false })
+  const resolveTenant: AuthOptions['resolveTenant'] = ({ body, query }) =>
+    Object(body).project ?? Object(query).project ?? null
+  await app.register(tenantAuth, trusting({ resolveTenant, tenantQuery: 'project' }))
+  app.post('/flows', { config: LATE }, async () => assert.fail('a handler has run'))
+  app.get('/flows', { config: { tenant: 'required' } }, async () => assert.fail('it has run'))
+  const body = (project: string) => ({ project })
+  await assertGuarded(app, authority, { body, headers: () => ({}) })
 })
 
 const LATE = { tenant: 'required', late: true } as const
