@@ -27,6 +27,7 @@ import { describeGuard } from './openapi/describe.ts'
 import { documentedRoutes } from './openapi/match-routes.ts'
 import { OperatorLog } from './operator-log.ts'
 import { PendingRequests } from './platform/callbacks/pending-requests.ts'
+import { isWithin } from './routes/fastify-scope.ts'
 import { type ListedRoute, listRoutes } from './routes/route-list.ts'
 import type { RouteRegistry } from './routes/route-registry.ts'
 
@@ -180,7 +181,8 @@ export class AuthService {
   /**
    * Every route of one guarded application, or of all, with its policy. Complete from ready on.
    *
-   * @param app the Fastify instance that was given to `install`; not given: all of them
+   * @param app the Fastify instance that was given to `install`, or one around it; not given: all
+   * of them
    */
   routes(app?: object): ListedRoute[] {
     return this.#installations.registries(app).flatMap(listRoutes)
@@ -192,7 +194,8 @@ export class AuthService {
    * if all are.
    *
    * @param document an OpenAPI 3 document, as @fastify/swagger makes it; it stays as it is
-   * @param app the Fastify instance that was given to `install`; not given: all of them
+   * @param app the Fastify instance that was given to `install`, or one around it; not given: all
+   * of them
    * @returns the copy
    * @example transformObject: ({ openapiObject }) => app.authService.openapi(openapiObject)
    */
@@ -222,7 +225,8 @@ class Installations {
 
   /** @param app not given: all of them */
   registries(app?: object): RouteRegistry[] {
-    return [...this.#registries.values()].filter(({ scope }) => app === undefined || scope === app)
+    const all = [...this.#registries.values()]
+    return app === undefined ? all : all.filter(({ scope }) => isWithin(app, scope))
   }
 
   /** The log of the first application: the service has none of its own. */

@@ -15,7 +15,7 @@ export function rootScope(app: FastifyInstance): FastifyInstance {
 }
 
 /** True: `scope` is `outer`, or below it. */
-export function isWithin(outer: FastifyInstance, scope: FastifyInstance): boolean {
+export function isWithin(outer: object, scope: FastifyInstance): boolean {
   return outer === scope || Object.prototype.isPrototypeOf.call(outer, scope)
 }
 

@@ -195,8 +195,13 @@ test('of two guarded scopes each lists its own routes, the early ones too', asyn
     })
   }
   await app.ready()
-  const found = service.routes().map(({ url }) => url)
-  assert.deepEqual(found.sort(), ['/early-one', '/early-two', '/late-one', '/late-two'])
+  // The application around both has both.
+  for (const around of [undefined, app]) {
+    const found = service.routes(around).map(({ url }) => url)
+    assert.deepEqual(found.sort(), ['/early-one', '/early-two', '/late-one', '/late-two'])
+  }
+  const { paths } = service.openapi({ paths: { '/late-one': { post: {} } } }, app)
+  assert.equal('security' in paths['/late-one'].post, true)
 })
 
 test('routes() lists paths that the router keeps in a spelling of its own', async (t) => {

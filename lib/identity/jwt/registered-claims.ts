@@ -149,20 +149,18 @@ export function lifetimeRefusal(
 
 const TIMES = ['exp', 'nbf', 'iat'] as const
 
+/** JSON has no Infinity, but `1e999` parses to it. */
 function time(name: (typeof TIMES)[number], value: unknown): number | undefined {
   if (value === undefined) return undefined
-  if (!isTime(value)) throw tokenRefusal(`${name} is not a time`)
+  if (typeof value !== 'number' || !Number.isFinite(value)) {
+    throw tokenRefusal(`${name} is not a time`)
+  }
   return value
-}
-
-/** JSON has no Infinity, but `1e999` parses to it. */
-function isTime(value: unknown): value is number {
-  return typeof value === 'number' && Number.isFinite(value)
 }
 
 /** The member that is no time; undefined: there is none. */
 export function problemOfTimes(claims: RegisteredClaims): Unusable | undefined {
-  const wrong = TIMES.find((name) => claims[name] !== undefined && !isTime(claims[name]))
+  const wrong = TIMES.find((name) => claims[name] !== undefined && !Number.isFinite(claims[name]))
   return wrong && unexpected(wrong, 'a finite number', claims[wrong])
 }
 
