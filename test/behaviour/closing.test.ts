@@ -2,11 +2,13 @@ import assert from 'node:assert/strict'
 import type { ServerResponse } from 'node:http'
 import { type TestContext, test } from 'node:test'
 import type { FastifyInstance } from 'fastify'
+import { denyList } from '../../lib/entrypoints/revocation/index.ts'
 import { AuthService } from '../../lib/index.ts'
 import { CALLBACKS } from '../helpers/app/callbacks.ts'
 import { as, authority, bareApp, trusting } from '../helpers/app/guarded-app.ts'
 import { until } from '../helpers/processes/until.ts'
 import { askedServer } from '../helpers/servers/asked-server.ts'
+import { EntryLog } from '../helpers/servers/entry-log.ts'
 import { KeyServer } from '../helpers/servers/key-server.ts'
 
 /** Longer than the limit of a test: only closing can end these waits. */
@@ -16,13 +18,18 @@ const HANGS = { timeout: 15_000 }
 const HEADERS = await as({ acme: [] })
 
 /** A listening application on loopback, with a way to ask it. */
-async function listening(t: TestContext, service: AuthService) {
+async function listening(
+  t: TestContext,
+  service: AuthService,
+  addRoutes: (app: FastifyInstance) => void = () => {},
+) {
   const app = bareApp(t)
   const arrived: string[] = []
   app.addHook('onRequest', async (request) => void arrived.push(request.url))
   await service.install(app)
   app.get('/:tenant/x', async () => 'x')
   app.get('/x', { config: { tenant: true } }, async () => 'x')
+  addRoutes(app)
   const address = await app.listen({ port: 0, host: '127.0.0.1' })
   const ask = (path: string, headers?: Record<string, string>) =>
     answerOf(`${address}${path}`, headers)
@@ -52,6 +59,26 @@ test('close() does not wait for a newer key set', HANGS, async (t) => {
   const asked = app.ask('/acme/x', unknown)
   await until(() => app.arrived.length === 2)
   await assertEnded(app, 'ERR_AUTH_KEYS_UNAVAILABLE', asked)
+})
+
+// Less than an entry has time to be stored.
+test('close() does not wait for an entry that a handler stores', { timeout: 8000 }, async (t) => {
+  const { changes } = new EntryLog()
+  const appended: object[] = []
+  const append = (entry: object) => new Promise<void>(() => void appended.push(entry))
+  const isRevoked = denyList({ changes, append })
+  const app = await listening(t, new AuthService(trusting({ isRevoked, ...LONG })), (app) => {
+    app.get('/:tenant/log-out', async () => isRevoked.add({ sub: 'alice' }))
+  })
+  await isRevoked.ready()
+  const asked = app.ask('/acme/log-out')
+  await until(() => appended.length === 1)
+  await assertEnded(app, 'ERR_AUTH_REVOCATION_UNAVAILABLE', asked)
+  // A script may still add one, which is stored in its time.
+  const adding = isRevoked.add({ sub: 'bob' }).catch(() => 'ended')
+  await until(() => appended.length === 2)
+  const later = new Promise(setImmediate).then(() => 'waits')
+  assert.equal(await Promise.race([adding, later]), 'waits')
 })
 
 test('close() does not wait for a list of tenants', HANGS, async (t) => {

@@ -6,6 +6,7 @@ import { WATCH, type WatchRevocation } from '../../identity/authentication/revoc
 import { isOfOpaqueToken, noteOutlives, type TokenInfo } from '../../identity/jwt/token-info.ts'
 import type { UserInfo } from '../../identity/jwt/user-info.ts'
 import { LIFECYCLE, Lifecycle } from '../../platform/callbacks/lifecycle.ts'
+import { PendingRequests } from '../../platform/callbacks/pending-requests.ts'
 import { changeReporter, DocumentStatus } from '../../platform/http/document-status.ts'
 import { Unusable } from '../../platform/http/failure.ts'
 import { clock } from '../../platform/runtime/clock.ts'
@@ -115,6 +116,10 @@ export function denyListFunction<Cursor>(
     end() {
       isOpen = false
       poller?.end()
+      // Further entries may be added, by a script for example.
+      const ended = appends
+      appends = new PendingRequests()
+      ended.end()
       alarm.stop()
     },
     get isReady() {
@@ -144,6 +149,7 @@ export function denyListFunction<Cursor>(
   const loggedFull = new Set<DenyListFailureCode>()
   let hasLoggedLongLife = false
   let isOpen = false
+  let appends = new PendingRequests()
 
   /** In slices, so that requests have their turn. */
   function sweep(): void {
@@ -193,10 +199,12 @@ export function denyListFunction<Cursor>(
     store.add(names, issuedBefore, { end, isNamed: until !== null })
     if (source === undefined) return
     if (source.append === undefined) throw unavailable('there is no append')
+    const waits = appends
     try {
-      await inTime(() => source.append?.(kept))
+      await inTime(() => source.append?.(kept), waits)
     } catch (error) {
-      throw unavailable(`append failed (${reportedReason('append', error)})`)
+      const reason = waits.isOver ? 'ended' : reportedReason('append', error)
+      throw unavailable(`append failed (${reason})`)
     }
   }
 
