@@ -14,9 +14,9 @@ import {
 import type { IssuerReader, OptionsReader } from './issuer-config.ts'
 import { type IssuerMember, Rules } from './issuer-schema.ts'
 import { type NameOf, namesOf, OptionReader } from './option-reader.ts'
-import { IMPLIES_EXPECTED, type OptionName, Options } from './options.ts'
+import { type OptionName, Options } from './options.ts'
 import type { Problems } from './problems.ts'
-import { showName, showValue } from './redact.ts'
+import { showValue } from './redact.ts'
 
 const CODE_ONLY: readonly string[] = [
   'publicKeys',
@@ -116,9 +116,10 @@ function takeSuspended({ text, where }: IniEntry, isListed: boolean, options: Op
   }
   const suspended = readSuspended(text)
   const { tenants: ids } = options.right
-  const value = suspended instanceof UnreadableValue ? suspended : { ids, suspended }
+  const isWrong = suspended instanceof UnreadableValue
+  const value = isWrong ? suspended : { ids, suspended }
   // A wrong list of ids is reported already.
-  if (Array.isArray(ids) || value === suspended) options.take('tenants', { value, source })
+  if (isWrong || Array.isArray(ids)) options.take('tenants', { value, source })
 }
 
 /** A key that names nothing is a slip. A list that code fills may be empty. */
@@ -148,7 +149,7 @@ function takeImplied(entries: readonly IniEntry[], options: OptionsReader): void
 function readImplied(id: string, text: string): string[] | UnreadableValue {
   const items = readItems(text)
   if (items instanceof UnreadableValue || wrongImplied({ [id]: items }).length === 0) return items
-  return new UnreadableValue(IMPLIES_EXPECTED, `${showName(id)}: ${showValue(items)}`)
+  return new UnreadableValue('a resource id without *, and a list of such ids', showValue(items))
 }
 
 function issuerOf(section: IssuerSection, where: string, problems: Problems): IssuerReader {

@@ -181,7 +181,7 @@ function rightsRules({ superuserResource, implies }: Settings, reader: OptionsRe
   const implied = implies && new ImpliedIds(implies)
   const circles = implied?.inCircle ?? []
   if (circles.length > 0) {
-    reader.refuse('implies', 'ids that do not imply themselves', circles.join(', '))
+    reader.refuse('implies', 'ids that do not imply themselves', showName(circles.join(', ')))
   }
   if (superuserResource !== undefined && implied?.implies(superuserResource)) {
     const expected = 'ids that do not imply superuserResource'

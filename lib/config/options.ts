@@ -451,8 +451,8 @@ function isChecks(value: unknown): value is Readonly<Record<string, Check>> {
 function wrongChecks(value: unknown): string | undefined {
   const members = isPlainObject(value) ? Object.entries(value) : []
   const wrong = members.filter(([, check]) => typeof check !== 'function')
-  const names = wrong.map(([name]) => showName(name)).join(', ')
-  return wrong.length === 0 ? undefined : `look at ${names}`
+  const names = wrong.map(([name]) => name).join(', ')
+  return wrong.length === 0 ? undefined : `look at ${showName(names)}`
 }
 
 function isImplies(value: unknown): value is Implies {

@@ -12,6 +12,8 @@ export interface Source {
 /** Most problems in one boot error. A file of another kind may have thousands. */
 const MAX_PROBLEMS = 50
 
+const MISSING = 'is an environment variable missing?'
+
 /** The problems of a configuration. One error lists all of them, each on a line of its own. */
 export class Problems {
   readonly #lines: string[] = []
@@ -44,7 +46,7 @@ export class Problems {
   ): void {
     const values: unknown[] = Array.isArray(value) ? value : [value]
     // `process.env.NOPE`, alone or in a list.
-    const hint = values.includes(undefined) ? 'is an environment variable missing?' : cure
+    const hint = values.includes(undefined) ? MISSING : cure
     this.add(source, expected, show(value), hint)
   }
 
@@ -84,8 +86,9 @@ export function ownMembers(
 ): Map<string, unknown> {
   const members = new Map<string, unknown>()
   if (!isObject(given)) {
+    const hint = given === undefined ? MISSING : undefined
     // A secret may stand in the place of the options that it is one of.
-    problems.add(self, 'an object', showHidden(given))
+    problems.add(self, 'an object', showHidden(given), hint)
     return members
   }
   if (!isPlain(given)) {

@@ -180,10 +180,7 @@ test('the section [implies] of an INI file gives lists', async (t) => {
   const response = await app.inject({ url: '/acme/x', headers: await as({ acme: ['admin:all'] }) })
   assert.equal(outcome(response), '200')
   for (const [text, message] of [
-    [
-      '[implies]\nmenu:edit =\n',
-      /^menu:edit: expected an object .* found menu:edit: \[\] .*line 5/,
-    ],
+    ['[implies]\nmenu:edit =\n', /^menu:edit: expected a resource id .* found \[\] .*line 5/],
     ['[implies]\nmenu:edit = "x\n', /menu:edit: expected both quotes or none/],
     ['[implies]\na:b = c:d\nc:d = a:b\n', /do not imply themselves, found a:b, c:d .*line 5/],
     ['[implied]\n', /did you mean/],

@@ -45,8 +45,8 @@ describe('who gives an option', () => {
     const empty = folder.write('[implies]\nmenu:edit =\n')
     stops(
       { configFile: empty, implies: { 'menu:edit': ['menu:read'] } },
-      'menu:edit: ',
-      'found menu:edit: [] (',
+      'menu:edit: expected a resource id',
+      'found [] (',
       'line 2',
     )
   })

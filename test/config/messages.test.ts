@@ -20,6 +20,7 @@ function messageOf(options: object): string {
 const OURS = '[auth], [auth.NAME], [tenants] or [implies]'
 const QUOTES = 'expected both quotes or none, found others, or a bad escape'
 const IMPLIES = 'an object of resource ids without *, each with a list of the ids that it implies'
+const IMPLIED = 'a resource id without *, and a list of such ids'
 const LISTS =
   'a list of tenant names, an http or https URL, or (in code) a function or { ids, suspended }'
 
@@ -55,8 +56,8 @@ const IN_FILES: readonly [text: string, ...problems: string[]][] = [
   ['[implies]\na:b = "x\nc:d = e:f\n', `a:b: ${QUOTES}, in "\\"x" (LINE 2)`],
   [
     '[implies]\na:b = e:f\na:c = \nbad = x:y\n',
-    `a:c: expected ${IMPLIES}, found a:c: [] (LINE 3)`,
-    `bad: expected ${IMPLIES}, found bad: ["x:y"] (LINE 4)`,
+    `a:c: expected ${IMPLIED}, found [] (LINE 3)`,
+    `bad: expected ${IMPLIED}, found ["x:y"] (LINE 4)`,
   ],
   ['[auth]\nissuer = "x\n', `issuer: ${QUOTES}, in "\\"x" (LINE 2)`],
   ['[auth]\ndev_mode = "yes\n', `dev_mode: ${QUOTES}, in "\\"yes" (LINE 2)`],
@@ -161,7 +162,7 @@ describe('in code', () => {
       "issuers[0].tenants: expected '*' or a list of tenant names, found []",
       'issuers[1]: expected an object, found a number',
       'issuers[2]: expected an object, found a list',
-      'issuers[3]: expected an object, found undefined',
+      'issuers[3]: expected an object, found undefined: is an environment variable missing?',
     ],
     [
       { implies: { 'a:b': ['s:u'] }, superuserResource: 's:u' },
@@ -191,6 +192,15 @@ describe('in code', () => {
     [
       { checks: { a: 5, b() {}, c: 'x' } },
       'checks: expected an object of functions, found an object: look at a, c',
+    ],
+    [
+      { checks: Object.fromEntries(Array.from({ length: 99 }, (_, i) => [`c${i}`, i])) },
+      `checks: expected an object of functions, found an object: look at ${Array.from(
+        { length: 99 },
+        (_, i) => `c${i}`,
+      )
+        .join(', ')
+        .slice(0, 80)}…`,
     ],
     [{ checks: 5 }, 'checks: expected an object of functions, found 5'],
   ] as const) {

@@ -161,11 +161,12 @@ export function denyListFunction<Cursor>(
   function staleness(): DenyListFailureCode | undefined {
     const age = poller?.age ?? 0
     if (age <= maxStale * 1000) return undefined
-    // A function of the application's own calls the list: nobody reads it anew.
-    if (!isOpen) return 'ERR_DENY_LIST_NOT_GIVEN'
+    const isLoaded = Number.isFinite(age)
+    // A function of the application calls it, and nobody reads it: a slip, and no outage.
+    if (!isLoaded && !isOpen) return 'ERR_DENY_LIST_NOT_GIVEN'
     status.look(clock.now(), true)
     if (whenStale === 'admit') return undefined
-    return Number.isFinite(age) ? 'ERR_DENY_LIST_STALE' : 'ERR_DENY_LIST_NOT_LOADED'
+    return isLoaded ? 'ERR_DENY_LIST_STALE' : 'ERR_DENY_LIST_NOT_LOADED'
   }
 
   function isRevoked(_userInfo: UserInfo, token: TokenInfo): boolean {

@@ -3,7 +3,7 @@ import { isResourceId } from './resources.ts'
 /** For resource ids, those that each of them implies. */
 export type Implies = Readonly<Record<string, readonly string[]>>
 
-/** The members that cannot be some of the option `implies`. */
+/** The members that the option `implies` cannot have. */
 export function wrongImplied(implies: object): readonly [id: string, ids: unknown][] {
   // An `*` would look like a pattern.
   const isId = (id: unknown) => isResourceId(id) && !id.includes('*')

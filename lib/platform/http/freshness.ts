@@ -34,8 +34,8 @@ export function wholeFreshness(given: Freshness): Required<Freshness> {
 const REFRESH_AT = 0.8
 
 /**
- * Milliseconds of age from which a document serves no more. Who waited for it can use it, however
- * soon it grows old.
+ * Milliseconds of age from which a document serves no more. It serves for a moment at least, so
+ * that those who waited for it can use it.
  */
 export function lastAge({ maxAge, maxStale }: Ages): number {
   return Math.max(LEAST_WAIT, (maxAge + maxStale) * 1000)

@@ -284,7 +284,7 @@ test('with the last service it ends, and with the next one it goes on', async (t
   await pass(SECOND)
   assert.equal(log.asked.length, 3)
   assert.deepEqual([...first.logged, ...second.logged], [], 'what is ended is no failure')
-  assert.equal(verdictOf(list), NOT_GIVEN)
+  assert.equal(verdictOf(list), STALE)
   log.onAnswer = (answer) => answer
   attend(t, list)
   await settled()

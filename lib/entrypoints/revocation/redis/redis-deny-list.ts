@@ -104,7 +104,15 @@ export function streamSource(stream: RedisStream) {
    */
   function mend(items: readonly StreamItem[], isEnd: boolean): string | undefined {
     const lost = own.missedIn(items, isEnd)
-    for (const item of lost) add(() => stream.add(item.text)).catch(() => own.note(item))
+    for (const item of lost) {
+      item.isSent = true
+      add(() => stream.add(item.text)).then(
+        () => own.delete(item),
+        () => {
+          item.isSent = false
+        },
+      )
+    }
     return lost.some(({ missed }) => missed === LOST_AFTER) ? LOST : undefined
   }
 
@@ -140,7 +148,7 @@ export function streamSource(stream: RedisStream) {
     async append(entry: KeptEntry): Promise<void> {
       const text = JSON.stringify(entry)
       const id = await add(() => stream.add(text))
-      if (isAfter(id, last.id)) own.note({ id, text, missed: 0 })
+      if (isAfter(id, last.id)) own.note(id, text)
       // The entry is stored. Without the right to delete, somebody else has to.
       ignoreRejection(sweep(Number.parseInt(id, 10)))
     },
@@ -152,14 +160,16 @@ const LOST = 'the deny list lost entries in its stream'
 /** A replica may be behind once. */
 const LOST_AFTER = 2
 
-/** As many as may be on their way at once. A process that reads nothing does not fill its memory. */
-const MOST_UNREAD = 10_000
+/** Most characters of unread items. A process that reads nothing does not fill its memory. */
+const MOST_UNREAD = 4 * 1024 * 1024
 
 interface UnreadItem {
   readonly id: string
   readonly text: string
   /** The number of answers up to the end of the stream that had it not. */
-  readonly missed: number
+  missed: number
+  /** It is being added once more. */
+  isSent: boolean
 }
 
 /**
@@ -167,25 +177,42 @@ interface UnreadItem {
  * added loses them, and the item that was read last may be there all the same.
  */
 class UnreadItems {
+  /** By text: an item that was added once more has another id. */
   readonly #items = new Map<string, UnreadItem>()
+  #size = 0
 
-  note(item: UnreadItem): void {
-    const [oldest] = this.#items.keys()
-    if (this.#items.size >= MOST_UNREAD && oldest !== undefined) this.#items.delete(oldest)
-    this.#items.set(item.id, item)
+  note(id: string, text: string): void {
+    const known = this.#items.get(text)
+    if (known !== undefined) this.delete(known)
+    this.#items.set(text, { id, text, missed: 0, isSent: false })
+    this.#size += text.length
+    for (const oldest of this.#items.values()) {
+      if (this.#size <= MOST_UNREAD) break
+      this.delete(oldest)
+    }
   }
 
-  /** Those that are lost. They are known no more. */
+  delete(item: UnreadItem): void {
+    if (this.#items.get(item.text) !== item) return
+    this.#items.delete(item.text)
+    this.#size -= item.text.length
+  }
+
+  /** Those that are lost, a page at most: a server that refuses them is asked again and again. */
   missedIn(items: readonly StreamItem[], isEnd: boolean): UnreadItem[] {
-    for (const { id } of items) this.#items.delete(id)
-    if (!isEnd) return []
-    const lost: UnreadItem[] = []
-    for (const { id, text, missed } of this.#items.values()) {
-      const item = { id, text, missed: missed + 1 }
-      this.#items.set(id, item)
-      if (item.missed >= LOST_AFTER) lost.push(item)
+    for (const { id, text } of items) {
+      const item = text === null ? undefined : this.#items.get(text)
+      if (item !== undefined && !isAfter(item.id, id)) this.delete(item)
     }
-    for (const { id } of lost) this.#items.delete(id)
+    const lost: UnreadItem[] = []
+    if (!isEnd) return lost
+    const now = Date.now()
+    for (const item of this.#items.values()) {
+      item.missed += 1
+      if (item.missed < LOST_AFTER || item.isSent || lost.length === PAGE) continue
+      if (hasEnded(item, now)) this.delete(item)
+      else lost.push(item)
+    }
     return lost
   }
 }

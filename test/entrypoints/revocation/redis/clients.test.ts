@@ -48,6 +48,8 @@ for (const [error, shown] of OTHERS) {
 
 test('what a client says of a connection that is lost stays what it is', () => {
   assert.equal(redisFailure(new Error('Connection is closed.')).message, 'Connection is closed.')
+  const offline = "Stream isn't writeable and enableOfflineQueue options is false"
+  assert.equal(redisFailure(new Error(offline)).message, offline)
   assert.equal(redisFailure(new Error('Connection of bob')).message, 'the client failed')
 })
 

@@ -433,30 +433,61 @@ test('an entry that was lost is added until a server that has taken over stores 
   assert.deepEqual([asked, notices.length], [3, 1])
 })
 
-test('of many entries that were lost between two questions each is added once more', async (t) => {
-  stopClocks(t)
+/** The names in a stream after so many questions, if it loses all that is added before them. */
+async function restored(added: readonly string[], questions: number): Promise<unknown[]> {
   const { stream, source, cursor } = await readOne()
-  const names = Array.from({ length: 3000 }, (_, index) => `b${index}`)
-  for (const jti of names) await source.append({ jti, until: new Date(START + HOUR) })
+  for (const jti of added) await source.append({ jti, until: new Date(START + HOUR) })
   stream.items.splice(1)
   let at: typeof cursor | null = cursor
-  for (const _ of [1, 2]) at = (await allPages(source, at)).cursor
-  await settled()
-  const kept = stream.items.slice(1).map(({ text }) => JSON.parse(text ?? '').jti)
-  assert.deepEqual(kept, names)
+  for (let asked = 0; asked < questions; asked++) {
+    at = (await allPages(source, at)).cursor
+    await settled()
+  }
+  return stream.items.slice(1).map(({ text }) => JSON.parse(text ?? '').jti)
+}
+
+test('of many entries that were lost between two questions each is added once more, in pages', async (t) => {
+  stopClocks(t)
+  const names = Array.from({ length: 3000 }, (_, index) => `b${index}`)
+  assert.deepEqual(await restored(names, 2), names.slice(0, 1000))
+  assert.deepEqual(await restored(names, 5), names)
 })
 
-test('a process that reads nothing notes ten thousand of its entries at most', async (t) => {
+test('a process that reads nothing notes 4 MiB of its entries at most', async (t) => {
+  stopClocks(t)
+  const names = Array.from({ length: 300 }, (_, index) => `${index}${'x'.repeat(16_000)}`)
+  const kept = await restored(names, 3)
+  assert.deepEqual(kept, names.slice(-kept.length))
+  assert.equal(kept.length, 261)
+})
+
+test('an entry whose answer was lost, and that is there, is not added again', async (t) => {
   stopClocks(t)
   const { stream, source, cursor } = await readOne()
-  const names = Array.from({ length: 10_001 }, (_, index) => `b${index}`)
-  for (const jti of names) await source.append({ jti, until: new Date(START + HOUR) })
+  await source.append({ jti: 'b', until: new Date(START + HOUR) })
   stream.items.splice(1)
+  const add = stream.add.bind(stream)
+  stream.add = async (text) => {
+    await add(text)
+    throw new Error('Command timed out')
+  }
   let at: typeof cursor | null = cursor
-  for (const _ of [1, 2]) at = (await allPages(source, at)).cursor
-  await settled()
-  const kept = stream.items.slice(1).map(({ text }) => JSON.parse(text ?? '').jti)
-  assert.deepEqual([kept.length, kept[0]], [10_000, 'b1'])
+  for (let asked = 0; asked < 9; asked++) {
+    at = (await allPages(source, at)).cursor
+    await settled()
+  }
+  assert.equal(stream.items.length, 2)
+})
+
+test('an entry that has ended is not added again', async (t) => {
+  const { pass } = stopClocks(t)
+  const { stream, source, cursor } = await readOne()
+  await source.append({ jti: 'b', until: new Date(Date.now() + 2 * SECOND) })
+  stream.items.splice(1)
+  await pass(3 * SECOND)
+  let at: typeof cursor | null = cursor
+  for (const _ of [1, 2, 3]) at = (await allPages(source, at)).cursor
+  assert.equal(stream.items.length, 1)
 })
 
 test('all entries that were not read yet are added once more after FLUSHALL', async (t) => {
