@@ -7,14 +7,20 @@ import {
 } from '../examples/tenants-in-a-database/database.ts'
 import { describeTenantsIn } from '../helpers/processes/database-suite.ts'
 import { describeMembershipsIn } from '../helpers/processes/membership-suite.ts'
+import { LOADER, programFile } from '../helpers/processes/program.ts'
 import { runExample } from '../helpers/processes/running-example.ts'
+import '../helpers/servers/prepared-database.ts'
+
+const PREPARED = programFile('test/helpers/servers/prepared-database.ts')
 
 describeTenantsIn('an embedded PostgreSQL', openEmbedded)
 describeMembershipsIn('an embedded PostgreSQL', openEmbedded)
 
 it('the example starts, does what it prints, and ends by SIGTERM', async (t) => {
   const start = 'test/examples/tenants-in-a-database/start.ts'
-  const { child, printed, until, ended } = runExample(t, [start], { PORT: '0', DATABASE_URL: '' })
+  const NODE_OPTIONS = [...LOADER, '--import', PREPARED].join(' ')
+  const env = { PORT: '0', DATABASE_URL: '', NODE_OPTIONS }
+  const { child, printed, until, ended } = runExample(t, [start], env)
   await until('gone-gecko')
   const [address = ''] = /http:[^,]*/.exec(printed.stdout) ?? []
   const dishes = (tenant: string, init: RequestInit = {}) =>

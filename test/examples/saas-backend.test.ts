@@ -10,6 +10,7 @@ import { codeBlocks, sectionOf } from '../helpers/documents/markdown.ts'
 import { writeApplication } from '../helpers/documents/page-application.ts'
 import { shownCalls } from '../helpers/documents/shown-calls.ts'
 import { tempFolder } from '../helpers/documents/temp-folder.ts'
+import { programFile } from '../helpers/processes/program.ts'
 import { until } from '../helpers/processes/until.ts'
 
 // The application of the guide, as somebody builds it who has nothing but the page.
@@ -22,8 +23,16 @@ const command = installBuilt(folder)
 /** Milliseconds. A busy machine is slow to start a database. */
 const START_LIMIT = 240_000
 
-/** A database that runs for seconds is not worth what an optimizing compiler costs. */
-const SERVER = ['--liftoff-only', '--import', 'tsx', 'src/server.ts']
+/**
+ * A database that runs for seconds is not worth what an optimizing compiler costs, nor files of its
+ * own.
+ */
+const OPTIONS = [
+  ...['--liftoff-only', '--import', 'tsx'],
+  ...['--import', programFile('test/helpers/servers/prepared-database.ts')],
+]
+const SERVER = [...OPTIONS, 'src/server.ts']
+
 /** As in a terminal, and not below npm and a test. */
 const env = Object.fromEntries(
   Object.entries(process.env).filter(([name]) => !/^(npm_|NODE_|DATABASE_URL$)/i.test(name)),
@@ -100,13 +109,7 @@ test('each file stands below its name, and no file is missing', () => {
 })
 
 test('its own tests pass', async () => {
-  const { child, printed } = start([
-    '--liftoff-only',
-    '--import',
-    'tsx',
-    '--test',
-    'src/app.test.ts',
-  ])
+  const { child, printed } = start([...OPTIONS, '--test', 'src/app.test.ts'])
   const [code] = await once(child, 'close')
   assert.equal(code, 0, printed.out)
   // Newer Nodes write another summary, where nobody looks on too.

@@ -6,12 +6,15 @@ import { join } from 'node:path'
 import { PGlite, type PGliteOptions } from '@electric-sql/pglite'
 import type { PostgresPool } from '../../../lib/entrypoints/revocation/index.ts'
 
+/** Without the files that are kept. */
+const create: (options?: PGliteOptions) => Promise<PGlite> = PGlite.create.bind(PGlite)
+
 /**
  * A PostgreSQL in this process, empty. To make the files of an empty one takes longer than all that
  * a test does with it, so they are kept for the tests to come.
  */
 export async function embeddedDatabase(options: PGliteOptions = {}): Promise<PGlite> {
-  return PGlite.create({ ...options, loadDataDir: await emptyFiles() })
+  return create({ ...options, loadDataDir: await emptyFiles() })
 }
 
 async function emptyFiles(): Promise<Blob> {
@@ -20,7 +23,7 @@ async function emptyFiles(): Promise<Blob> {
   const path = join(tmpdir(), `empty-pglite-${version}.tar`)
   const kept = await readFile(path).catch(() => null)
   if (kept !== null) return new Blob([new Uint8Array(kept)])
-  const database = await PGlite.create()
+  const database = await create()
   const made = await database.dumpDataDir('none')
   await database.close()
   // Tests of other processes may read it, or write it too.
