@@ -47,7 +47,7 @@ const REST = [
 ]
 
 /** Programs that tests start again and again. In one file each, they are loaded in half the time. */
-const PROGRAMS = ['guarded-app', 'watched-program']
+const PROGRAMS = ['closing-app', 'guarded-app', 'idle-app', 'noted-proof', 'watched-program']
 
 const FOLDER = process.argv[2] ?? '.compiled/groups'
 

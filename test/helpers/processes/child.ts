@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { text } from 'node:stream/consumers'
-import { runs } from './program.ts'
+import { LOADER, onceBundled } from './program.ts'
 
 /**
  * The JSON that a program of `children/` wrote. The program must end by itself within so many
@@ -15,7 +15,7 @@ export async function runChild(
   limit = 60_000,
   env: NodeJS.ProcessEnv = {},
 ): Promise<Record<string, unknown>> {
-  const program = runs(`test/helpers/processes/children/${name}.ts`)
+  const program = [...LOADER, onceBundled(name)]
   const child = spawn(
     process.execPath,
     [...nodeOptions, '--unhandled-rejections=strict', ...program, ...args],

@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs'
 import { extname } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
@@ -23,13 +24,12 @@ export function runs(source: string): string[] {
 }
 
 /**
- * The file of a program of `children/` that is started again and again. `npm run compile` puts each
- * of them with its packages into one file, which is loaded in half the time. Where coverage is
+ * The file of a program of `children/`. `npm run compile` puts each one that is started again and
+ * again, with its packages, into one file, which is loaded in half the time. Where coverage is
  * measured, it runs the files that are to be covered.
  */
 export function onceBundled(name: string): string {
-  const isBundled = EXTENSION === '.js' && process.env['NODE_V8_COVERAGE'] === undefined
-  return isBundled
-    ? fileURLToPath(new URL(`programs/${name}.js`, ROOT))
-    : programFile(`test/helpers/processes/children/${name}.ts`)
+  const bundled = fileURLToPath(new URL(`programs/${name}.js`, ROOT))
+  const isBundled = process.env['NODE_V8_COVERAGE'] === undefined && existsSync(bundled)
+  return isBundled ? bundled : programFile(`test/helpers/processes/children/${name}.ts`)
 }
