@@ -33,7 +33,9 @@ export async function readManifest(folder: string): Promise<Manifest> {
 export async function cloneInto(folder: string): Promise<string> {
   const clone = await mkdtemp(join(folder, 'clone-'))
   const left = ['.git', 'node_modules', 'dist', 'coverage', '.compiled']
-  await cp(root, clone, { recursive: true, filter: (path) => !left.includes(basename(path)) })
+  // `npm run check:package` packs one too, and may do it at the same time.
+  const filter = (path: string) => !left.includes(basename(path)) && !path.endsWith('.tgz')
+  await cp(root, clone, { recursive: true, filter })
   await symlink(join(root, 'node_modules'), join(clone, 'node_modules'))
   return clone
 }
