@@ -29,9 +29,11 @@ const ALONE = [
   'identity/authorization/immutable-set.test.ts',
   // Their clocks stand still, and most of them are long.
   'processes/',
-  'properties/',
   ...END_TO_END,
 ]
+
+/** They are long too, and nothing hinders them from sharing a process with a few of their kind. */
+const BY_FOUR = ['properties/']
 
 /** Tests of whole programs and of tools, and those that are long. */
 const REST = [
@@ -72,6 +74,7 @@ const files = readdirSync('test', { recursive: true, encoding: 'utf8' })
 const isOneOf = (places: readonly string[]) => (file: string) =>
   places.some((place) => file.startsWith(place))
 const isAlone = isOneOf(ALONE)
+const isByFour = isOneOf(BY_FOUR)
 
 rmSync(FOLDER, { recursive: true, force: true })
 mkdirSync(FOLDER, { recursive: true })
@@ -105,16 +108,26 @@ write('e2e', 1, files.filter(isOneOf(END_TO_END)))
 
 /** The more files share a process, the longer one processor may work alone at the end. */
 function write(name: string, size: number, members: readonly string[]): void {
-  const alone = members.filter(isAlone).map((file) => [file])
   const together = members.filter((file) => !isAlone(file))
-  const groups = Array.from({ length: Math.ceil(together.length / size) }, (_, index) =>
-    together.slice(index * size, (index + 1) * size),
-  )
-  for (const [index, group] of [...alone, ...groups].entries()) {
+  const groups = [
+    ...inGroups(1, members.filter(isAlone)),
+    ...inGroups(4, together.filter(isByFour)),
+    ...inGroups(
+      size,
+      together.filter((file) => !isByFour(file)),
+    ),
+  ]
+  for (const [index, group] of groups.entries()) {
     const lines = group.map(
       (file) => `await ended('${file}')(() => import('../test/${file.replace(/ts$/, 'js')}'))\n`,
     )
     const path = `${FOLDER}/${name}-${String(index).padStart(3, '0')}.js`
     writeFileSync(path, [HEAD, ...lines].join('\n'))
   }
+}
+
+function inGroups(size: number, files: readonly string[]): string[][] {
+  return Array.from({ length: Math.ceil(files.length / size) }, (_, index) =>
+    files.slice(index * size, (index + 1) * size),
+  )
 }
