@@ -78,6 +78,8 @@ export function streamSource(stream: RedisStream) {
   /** The last item that was read. It should still be there when all is asked for after a failure. */
   let last = START
   const own = new UnreadItems()
+  /** The last lost item was refused. */
+  let isRefused = false
 
   /**
    * Deletes some entries that ended a day ago. Trimming a stream goes by the time at which items
@@ -100,15 +102,19 @@ export function streamSource(stream: RedisStream) {
   /**
    * Adds what this process added, and the server has lost, until it is stored once more, and not
    * again: a replica that is cut off would have it added for ever. A server that has just taken
-   * over may refuse it at first.
+   * over may refuse it at first, and is then asked with one of them.
    */
   function mend(items: readonly StreamItem[], isEnd: boolean): string | undefined {
-    const lost = own.missedIn(items, isEnd)
+    const lost = own.missedIn(items, isEnd, isRefused ? 1 : PAGE)
     for (const item of lost) {
       item.isSent = true
       add(() => stream.add(item.text)).then(
-        () => own.delete(item),
         () => {
+          isRefused = false
+          own.delete(item)
+        },
+        () => {
+          isRefused = true
           item.isSent = false
         },
       )
@@ -198,8 +204,12 @@ class UnreadItems {
     this.#size -= item.text.length
   }
 
-  /** Those that are lost, a page at most: a server that refuses them is asked again and again. */
-  missedIn(items: readonly StreamItem[], isEnd: boolean): UnreadItem[] {
+  /**
+   * Those that are lost and are not on their way, the oldest first.
+   *
+   * @param isEnd whether the items are the last ones of the stream
+   */
+  missedIn(items: readonly StreamItem[], isEnd: boolean, most: number): UnreadItem[] {
     for (const { id, text } of items) {
       const item = text === null ? undefined : this.#items.get(text)
       if (item !== undefined && !isAfter(item.id, id)) this.delete(item)
@@ -209,7 +219,7 @@ class UnreadItems {
     const now = Date.now()
     for (const item of this.#items.values()) {
       item.missed += 1
-      if (item.missed < LOST_AFTER || item.isSent || lost.length === PAGE) continue
+      if (item.missed < LOST_AFTER || item.isSent || lost.length === most) continue
       if (hasEnded(item, now)) this.delete(item)
       else lost.push(item)
     }

@@ -461,6 +461,29 @@ test('a process that reads nothing notes 4 MiB of its entries at most', async (t
   assert.equal(kept.length, 261)
 })
 
+test('a server that refuses lost entries is asked with one of them until it stores it', async (t) => {
+  stopClocks(t)
+  const { stream, source, cursor } = await readOne()
+  const names = Array.from({ length: 9 }, (_, index) => `b${index}`)
+  for (const jti of names) await source.append({ jti, until: new Date(START + HOUR) })
+  stream.items.splice(1)
+  const add = stream.add.bind(stream)
+  const asked: number[] = []
+  stream.add = async (text) => {
+    asked[asked.length - 1] = (asked.at(-1) ?? 0) + 1
+    if (asked.length < 5) throw new Error('NOREPLICAS Not enough good replicas to write.')
+    return add(text)
+  }
+  let at: typeof cursor | null = cursor
+  for (let question = 0; question < 8; question++) {
+    asked.push(0)
+    at = (await allPages(source, at)).cursor
+    await settled()
+  }
+  assert.deepEqual(asked, [0, 9, 1, 1, 1, 8, 0, 0])
+  assert.equal(stream.items.length, 10)
+})
+
 test('an entry whose answer was lost, and that is there, is not added again', async (t) => {
   stopClocks(t)
   const { stream, source, cursor } = await readOne()
