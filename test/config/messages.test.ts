@@ -20,6 +20,8 @@ function messageOf(options: object): string {
 const OURS = '[auth], [auth.NAME], [tenants] or [implies]'
 const QUOTES = 'expected both quotes or none, found others, or a bad escape'
 const IMPLIES = 'an object of resource ids without *, each with a list of the ids that it implies'
+/** More than a message shows. */
+const NAMES = Array.from({ length: 99 }, (_, index) => `check-${index}`)
 const IMPLIED = 'a resource id without *, and a list of such ids'
 const LISTS =
   'a list of tenant names, an http or https URL, or (in code) a function or { ids, suspended }'
@@ -194,13 +196,8 @@ describe('in code', () => {
       'checks: expected an object of functions, found an object: look at a, c',
     ],
     [
-      { checks: Object.fromEntries(Array.from({ length: 99 }, (_, i) => [`c${i}`, i])) },
-      `checks: expected an object of functions, found an object: look at ${Array.from(
-        { length: 99 },
-        (_, i) => `c${i}`,
-      )
-        .join(', ')
-        .slice(0, 80)}…`,
+      { checks: Object.fromEntries(NAMES.map((name) => [name, 5])) },
+      `checks: expected an object of functions, found an object: look at ${NAMES.join(', ').slice(0, 80)}…`,
     ],
     [{ checks: 5 }, 'checks: expected an object of functions, found 5'],
   ] as const) {

@@ -168,14 +168,14 @@ test('a route that wants a login is probed as one whose token says nothing of an
 
 const LOGIN = { stepUp: { acr: 'phr' } } as const
 
-const SUPERUSERS: readonly [string, number | undefined, RouteDeclaration, AuthOptions][] = [
+const REQUIRED: readonly [string, number | undefined, RouteDeclaration, AuthOptions][] = [
   ['a superuser', 401, { require: 'all:root', ...LOGIN }, { superuserResource: 'all:root' }],
   ['both', 401, { require: ['a:b', 'all:root'], ...LOGIN }, { superuserResource: 'all:root' }],
   ['a right that nobody can hold', undefined, { require: 'a:b', ...LOGIN }, {}],
   ['no right', 401, LOGIN, {}],
 ]
 
-for (const [required, expected, route, options] of SUPERUSERS) {
+for (const [required, expected, route, options] of REQUIRED) {
   const isPinned = options.superuserResource === undefined
   test(`a route that wants a login and ${required} is probed by who may have it`, async (t) => {
     const app = bareApp(t, { exposeHeadRoutes: false })

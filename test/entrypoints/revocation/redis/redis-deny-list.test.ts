@@ -421,28 +421,30 @@ test('an entry that was lost is added until a server that has taken over stores 
     if (asked < 3) throw new Error('NOREPLICAS Not enough good replicas to write.')
     return add(text)
   }
+  const notices = await askAgain(source, cursor, 6)
+  assert.equal(JSON.parse(stream.items.at(-1)?.text ?? '').jti, 'b')
+  assert.deepEqual([asked, notices.length], [3, 1])
+})
+
+/** Asks so often for changes. Returns what the operator is told. */
+async function askAgain(source: Source, from: Read['cursor'] | null, questions: number) {
   const notices: unknown[] = []
-  let at: typeof cursor | null = cursor
-  for (const _ of [1, 2, 3, 4, 5, 6]) {
+  let at = from
+  for (let asked = 0; asked < questions; asked++) {
     const read = await allPages(source, at)
     at = read.cursor
     notices.push(...read.notices)
     await settled()
   }
-  assert.equal(JSON.parse(stream.items.at(-1)?.text ?? '').jti, 'b')
-  assert.deepEqual([asked, notices.length], [3, 1])
-})
+  return notices
+}
 
 /** The names in a stream after so many questions, if it loses all that is added before them. */
 async function restored(added: readonly string[], questions: number): Promise<unknown[]> {
   const { stream, source, cursor } = await readOne()
   for (const jti of added) await source.append({ jti, until: new Date(START + HOUR) })
   stream.items.splice(1)
-  let at: typeof cursor | null = cursor
-  for (let asked = 0; asked < questions; asked++) {
-    at = (await allPages(source, at)).cursor
-    await settled()
-  }
+  await askAgain(source, cursor, questions)
   return stream.items.slice(1).map(({ text }) => JSON.parse(text ?? '').jti)
 }
 
@@ -468,19 +470,18 @@ test('a server that refuses lost entries is asked with one of them until it stor
   for (const jti of names) await source.append({ jti, until: new Date(START + HOUR) })
   stream.items.splice(1)
   const add = stream.add.bind(stream)
-  const asked: number[] = []
+  let added = 0
+  let isRefused = true
   stream.add = async (text) => {
-    asked[asked.length - 1] = (asked.at(-1) ?? 0) + 1
-    if (asked.length < 5) throw new Error('NOREPLICAS Not enough good replicas to write.')
+    added += 1
+    if (isRefused) throw new Error('NOREPLICAS Not enough good replicas to write.')
     return add(text)
   }
-  let at: typeof cursor | null = cursor
-  for (let question = 0; question < 8; question++) {
-    asked.push(0)
-    at = (await allPages(source, at)).cursor
-    await settled()
-  }
-  assert.deepEqual(asked, [0, 9, 1, 1, 1, 8, 0, 0])
+  await askAgain(source, cursor, 4)
+  assert.equal(added, 9 + 1 + 1)
+  isRefused = false
+  await askAgain(source, cursor, 3)
+  assert.equal(added, 11 + 1 + 8)
   assert.equal(stream.items.length, 10)
 })
 
@@ -494,11 +495,7 @@ test('an entry whose answer was lost, and that is there, is not added again', as
     await add(text)
     throw new Error('Command timed out')
   }
-  let at: typeof cursor | null = cursor
-  for (let asked = 0; asked < 9; asked++) {
-    at = (await allPages(source, at)).cursor
-    await settled()
-  }
+  await askAgain(source, cursor, 9)
   assert.equal(stream.items.length, 2)
 })
 
@@ -508,8 +505,7 @@ test('an entry that has ended is not added again', async (t) => {
   await source.append({ jti: 'b', until: new Date(Date.now() + 2 * SECOND) })
   stream.items.splice(1)
   await pass(3 * SECOND)
-  let at: typeof cursor | null = cursor
-  for (const _ of [1, 2, 3]) at = (await allPages(source, at)).cursor
+  await askAgain(source, cursor, 3)
   assert.equal(stream.items.length, 1)
 })
 
@@ -521,8 +517,7 @@ test('all entries that were not read yet are added once more after FLUSHALL', as
     await pass(SECOND)
   }
   stream.items = []
-  let at: typeof cursor | null = cursor
-  for (const _ of [1, 2, 3]) at = (await allPages(source, at)).cursor
+  await askAgain(source, cursor, 3)
   assert.deepEqual(
     stream.items.map(({ text }) => JSON.parse(text ?? '').jti),
     ['b', 'c'],
