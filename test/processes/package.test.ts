@@ -84,14 +84,14 @@ test('npm pack warns while package.json does not name the repository', async () 
   const clone = await cloneInto(folder)
   const { repository: _, ...unnamed } = { repository: '', ...manifest }
   const url = 'git+https://github.com/owner/name.git'
+  // The test above proves that npm runs the whole script. Its first step warns.
+  const [step = ''] = manifest.scripts['prepack']?.split(' && ') ?? []
   for (const [written, warnings] of [
     [unnamed, 1],
     [{ ...unnamed, repository: { type: 'git', url } }, 0],
   ] as const) {
-    const scripts = { ...manifest.scripts, build: 'mkdir -p dist' }
-    await writeFile(join(clone, 'package.json'), JSON.stringify({ ...written, scripts }))
-    const options = ['pack', '--dry-run', '--foreground-scripts']
-    const { stderr } = await promisify(execFile)('npm', options, { cwd: clone })
+    await writeFile(join(clone, 'package.json'), JSON.stringify(written))
+    const { stderr } = await promisify(execFile)('/bin/sh', ['-c', step], { cwd: clone })
     assert.equal(stderr.split('package.json has no "repository"').length - 1, warnings)
   }
 })
