@@ -25,8 +25,11 @@ export function withoutStack<T>(run: () => T): T {
 // Outside: the errors of other code. They may be anything, their members may throw when they are
 // read, and their messages may hold what was sent.
 
-/** Five characters are an SQLSTATE, as errors of PostgreSQL have. */
-const CODE = /^(?:[A-Z][A-Z0-9_]{0,39}|[A-Z0-9]{5})$/
+/**
+ * Codes of TLS are made of OpenSSL's words, such as SSL/TLS ALERT HANDSHAKE FAILURE. Five characters
+ * are an SQLSTATE, as errors of PostgreSQL have.
+ */
+const CODE = /^(?:[A-Z][A-Z0-9_/]{0,63}|[A-Z0-9]{5})$/
 const NAME = /^[A-Z][A-Za-z]{0,30}Error$/
 
 /**

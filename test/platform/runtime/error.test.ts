@@ -6,12 +6,16 @@ import { errorCode, withoutStack } from '../../../lib/platform/runtime/error.ts'
 const withCode = (code: unknown) => Object.assign(new Error('secret'), { code })
 const withName = (name: string) => Object.assign(new Error('secret'), { name })
 
+/** OpenSSL 3.5 has a slash where earlier ones had a version: SSLV3_ALERT_…. */
+const ALERT = 'SSL/TLS_ALERT_UNSUPPORTED_CERTIFICATE'
+
 const codes: [what: string, error: unknown, code: string][] = [
   ['a system error', withCode('ECONNREFUSED'), 'ECONNREFUSED'],
   ['an error without a code', new TypeError('secret'), 'TypeError'],
   ['a code that is a sentence', withCode('secret of the user'), 'Error'],
   ['a code with a line break', withCode('E\nsecret'), 'Error'],
-  ['a code that is as long as it may be', withCode('E'.repeat(40)), 'E'.repeat(40)],
+  ['a code that is as long as it may be', withCode('E'.repeat(64)), 'E'.repeat(64)],
+  ['a code of OpenSSL', withCode(`ERR_SSL_${ALERT}`), `ERR_SSL_${ALERT}`],
   ['a code with digits', withCode('ERR_HTTP2_X'), 'ERR_HTTP2_X'],
   ['a code of one letter', withCode('E'), 'E'],
   ['a code of PostgreSQL', withCode('42501'), '42501'],
@@ -20,7 +24,7 @@ const codes: [what: string, error: unknown, code: string][] = [
   ['a code in small letters', withCode('econnrefused'), 'Error'],
   ['a code behind other text', withCode('secret ECONNREFUSED'), 'Error'],
   ['a code before other text', withCode('ECONNREFUSED secret'), 'Error'],
-  ['a code that is too long', withCode('E'.repeat(41)), 'Error'],
+  ['a code that is too long', withCode('E'.repeat(65)), 'Error'],
   ['a code that is no string', withCode({ toString: () => 'secret' }), 'Error'],
   ['a code that only reads as one', withCode(['ECONNREFUSED']), 'Error'],
   ['an empty code', withCode(''), 'Error'],
