@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { loadSettings } from '../../lib/config/load-settings.ts'
+import { supportedAlgorithms } from '../../lib/identity/jwks/algorithms.ts'
 import { authority } from '../helpers/app/guarded-app.ts'
 import { tempFolder } from '../helpers/documents/temp-folder.ts'
 
@@ -111,8 +112,7 @@ const { publicKeys } = authority
 const issuer = 'https://i.test'
 const RULES = { audience: 'a', tenants: '*', publicKeys } as const
 const PARAMETER = 'resource: expected no parameter but one whole segment :tenant'
-const ALGORITHMS =
-  'a list of RS256, RS384, RS512, PS256, PS384, PS512, ES256, ES384, ES512, EdDSA, Ed25519'
+const ALGORITHMS = `a list of ${supportedAlgorithms.join(', ')}`
 const TEXTS = 'a string or a list of strings'
 const CUT = 'it ends with a line break, as files do; trim() takes that away'
 const SECRET =
