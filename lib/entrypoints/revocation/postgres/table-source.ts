@@ -2,7 +2,7 @@ import { LONGEST_SECONDS } from '../../../config/option-types.ts'
 import { Unusable } from '../../../platform/http/failure.ts'
 import { clock } from '../../../platform/runtime/clock.ts'
 import { ignoreRejection } from '../../../platform/runtime/maybe-promise.ts'
-import { isObject, ownProperty } from '../../../platform/runtime/own-property.ts'
+import { ownProperty } from '../../../platform/runtime/own-property.ts'
 import type { KeptEntry } from '../entry.ts'
 import { type DenyListSource, type Page, TIMEOUT } from '../poller.ts'
 
@@ -22,7 +22,10 @@ interface Cursor {
   /** The rows after it are to be read. */
   readonly xid: string
   readonly id: string
-  /** The newest row then: while it is there, this is the table that was read. */
+  /**
+   * The newest row then: while it is there, this is the table that was read. Null between two
+   * pages: the first one has shown it.
+   */
   readonly newest: Mark | null
   /** The place at which the next question begins, once all pages are read; null: they are. */
   readonly next: Cursor | null
@@ -54,7 +57,7 @@ export function tableSource(
   async function query(text: string, values: unknown[] = []): Promise<Record<string, unknown>[]> {
     try {
       const { rows } = await pool.query({ text, values, query_timeout: TIMEOUT })
-      return rows.filter(isObject)
+      return rows.map(Object)
     } catch (error) {
       // Somebody has dropped it, or this is another database.
       if (ownProperty(Object(error), 'code') === NO_TABLE) mustCreate = createTable
@@ -73,9 +76,7 @@ export function tableSource(
     async changes(cursor: Cursor | null): Promise<Page<Cursor>> {
       await create()
       const at = cursor ?? START
-      // The first page of an answer has shown whether the table is the same.
-      const newest = at.next === null ? at.newest : null
-      const [xid = null, id = null, addedAt = null] = newest ?? []
+      const [xid = null, id = null, addedAt = null] = at.newest ?? []
       const known = [at.xid, at.id, xid, id, addedAt]
       const rows = await query(sql.select, [...known, clientTime(), `${maxLifetime}`])
       const [first] = rows
@@ -124,8 +125,8 @@ function text(row: Record<string, unknown>, name: string): string {
 }
 
 /** A text of PostgreSQL is UTF-8 without U+0000: it cannot hold half of a surrogate pair either. */
-function isUnkeepable(name: string | undefined): boolean {
-  return name !== undefined && /[\0\p{Surrogate}]/u.test(name)
+function isUnkeepable(name = ''): boolean {
+  return /[\0\p{Surrogate}]/u.test(name)
 }
 
 /** A time that a row can hold. Beyond it nothing changes: no token is so old, or lives so long. */

@@ -92,7 +92,7 @@ export function streamSource(stream: RedisStream) {
     if (now < sweepAt) return
     sweepAt = now + SWEEP_EVERY
     const items = await stream.range(sweepFrom, PAGE)
-    sweepFrom = (items.length < PAGE ? undefined : items.at(-1)?.id) ?? FIRST_ID
+    sweepFrom = items[PAGE - 1]?.id ?? FIRST_ID
     const before = Math.min(serverTime, Date.now()) - LONG
     const ended = items.filter((item) => hasEnded(item, before)).map(({ id }) => id)
     if (ended.length === PAGE) sweepAt = now + SECOND

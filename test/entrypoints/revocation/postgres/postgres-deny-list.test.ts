@@ -259,22 +259,35 @@ describe('a deny list in PostgreSQL', () => {
     assert.deepEqual((await read(ahead)).names, ['first'])
   })
 
-  it('where a whole page had ended, the next deletion comes in a second', async (t) => {
+  it('where a whole page had ended, the next deletion comes in a second, else in a minute', async (t) => {
     t.after(() => Reflect.deleteProperty(clock, 'now'))
-    const table = source()
+    let deletions = 0
+    const query: PostgresPool['query'] = (question) => {
+      if (question.text.startsWith('DELETE')) deletions += 1
+      return embedded.pool.query(question)
+    }
+    const table = source({ query })
     await table.changes(null)
     const insert = `INSERT INTO ${TABLE} (jti, until)
       SELECT 'ended-' || n, now() - interval '2 days' FROM generate_series(1, 1500) AS n`
     await embedded.db.query(insert)
     const rows = async () =>
       (await embedded.db.query(`SELECT FROM ${TABLE} WHERE jti LIKE 'ended-%'`)).rows.length
-    const left: number[] = []
-    for (const seconds of [0, 0.9, 1]) {
+    const left: number[][] = []
+    for (const seconds of [0, 0.9, 1, 60.9, 61]) {
       clock.now = () => seconds * SECOND
       await table.append({ jti: 'now', until: END })
-      left.push(await rows())
+      left.push([await rows(), deletions])
     }
-    assert.deepEqual(left, [500, 500, 0])
+    assert.deepEqual(left, [
+      ...[
+        [500, 1],
+        [500, 1],
+        [0, 2],
+        [0, 2],
+        [0, 3],
+      ],
+    ])
   })
 
   const FAR: readonly [what: string, entry: KeptEntry, kept: object][] = [
@@ -423,6 +436,18 @@ describe('a deny list in PostgreSQL', () => {
       await assert.rejects(postgresDenyList({ pool }).ready())
     }
   })
+
+  it('a row that is none, and a page without one, are a failure and no end', async () => {
+    const newest = { newestXid: '1', newestId: '1', newestAt: END.toISOString() }
+    const row = { xmin: '2', ...newest, xid: '1', id: '1', addedAt: END.toISOString() }
+    for (const odd of [[], [null], [row, null]]) {
+      const pages = [Array(1000).fill(row), odd]
+      const query = async () => ({ rows: pages.shift() ?? [] })
+      const table = tableSource({ query }, TABLE, false, 86_400)
+      const { cursor } = await table.changes(null)
+      await assert.rejects(table.changes(cursor), JSON.stringify(odd))
+    }
+  })
 })
 
 const pool = { query: async () => ({ rows: [] }) }
@@ -451,3 +476,7 @@ for (const [what, options, message] of BAD) {
     assert.throws(shown, configError(message, '(postgresDenyList())'))
   })
 }
+
+it('a table may have a name of 63 characters', () => {
+  assert.equal(typeof postgresDenyList({ pool, table: 'a'.repeat(63) }), 'function')
+})

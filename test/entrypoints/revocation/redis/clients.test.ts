@@ -4,6 +4,7 @@ import { inspect } from 'node:util'
 import {
   commandSender,
   redisFailure,
+  streamOf,
 } from '../../../../lib/entrypoints/revocation/redis/clients.ts'
 import { Unusable } from '../../../../lib/platform/http/failure.ts'
 import { clock } from '../../../../lib/platform/runtime/clock.ts'
@@ -144,3 +145,62 @@ test('a lost answer that comes late is none any more', async (t) => {
     assert.equal(await late, 'late')
   }
 })
+
+/** A client of each kind, which gives one answer to all, and what they were asked. */
+function answering(answer: unknown) {
+  const asked: unknown[][] = []
+  const command =
+    (name: string) =>
+    async (...args: unknown[]) => {
+      asked.push([name, ...args])
+      return answer
+    }
+  const [xadd, xdel, xrange] = ['xadd', 'xdel', 'xrange'].map(command)
+  const [xAdd, xDel, xRange] = ['xAdd', 'xDel', 'xRange'].map(command)
+  assert.ok(xadd && xdel && xrange && xAdd && xDel && xRange, 'there are six')
+  const commands = { xAdd, xDel, xRange }
+  const ofIoredis = streamOf({ xadd, xdel, xrange }, 'k')
+  const ofRedis = streamOf({ ...commands, withTypeMapping: () => commands }, 'k')
+  return { asked, ofIoredis, ofRedis }
+}
+
+test('each client is asked in its own way', async () => {
+  const { asked, ofIoredis, ofRedis } = answering('1-12')
+  for (const stream of [ofIoredis, ofRedis]) {
+    assert.equal(await stream.add('{}'), '1-12')
+    await stream.delete(['1-1', '1-2'])
+    await assert.rejects(stream.range('1-0', 7), Unusable)
+  }
+  assert.deepEqual(asked, [
+    ['xadd', 'k', '*', 'entry', '{}'],
+    ['xdel', 'k', '1-1', '1-2'],
+    ['xrange', 'k', '1-0', '+', 'COUNT', 7],
+    ['xAdd', 'k', '*', { entry: '{}' }],
+    ['xDel', 'k', ['1-1', '1-2']],
+    ['xRange', 'k', '1-0', '+', { COUNT: 7 }],
+  ])
+})
+
+/** An item as each client gives it, and its text; undefined: it is refused. */
+const ITEMS: [id: unknown, field: string, value: unknown, text: string | null | undefined][] = [
+  ['1-1', 'entry', '{}', '{}'],
+  [`${'1'.repeat(20)}-${'2'.repeat(20)}`, 'entry', '{}', '{}'],
+  ['1-1', 'other', '{}', null],
+  ['1-1', 'entry', Buffer.from('{}'), null],
+  ['x1-1', 'entry', '{}', undefined],
+  ['1-1x', 'entry', '{}', undefined],
+  [Buffer.from('1-1'), 'entry', '{}', undefined],
+]
+
+for (const [id, field, value, text] of ITEMS) {
+  test(`an item ${inspect([id, field, value])} is ${text === undefined ? 'refused' : `read as ${text}`}`, async () => {
+    for (const stream of [
+      answering([[id, [field, value]]]).ofIoredis,
+      answering([{ id, message: { [field]: value } }]).ofRedis,
+    ]) {
+      const read = stream.range('0-0', 7)
+      if (text === undefined) await assert.rejects(read, Unusable)
+      else assert.deepEqual(await read, [{ id, text }])
+    }
+  })
+}

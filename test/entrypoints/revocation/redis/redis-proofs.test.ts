@@ -61,6 +61,7 @@ it('a client of redis is asked in its own way, for texts', async () => {
   const asked: unknown[][] = []
   const client = {
     set: () => assert.fail('it may give Buffers'),
+    pSetEx: () => assert.fail('it sets a key that is there'),
     withTypeMapping: (mapping: object) => ({
       set: async (...args: unknown[]) => {
         asked.push([mapping, ...args])
