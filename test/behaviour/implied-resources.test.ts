@@ -136,7 +136,7 @@ const WRONG: readonly [what: string, options: object, message: RegExp][] = [
   ['a bad id', { implies: { a: ['c:d'] } }, /implies: expected an object of resource ids/],
   [
     'a bad implied id',
-    { implies: { 'a:b': ['c'] } },
+    { implies: { 'a:b': ['c:d', 'c'] } },
     /implies: expected an object of resource ids/,
   ],
   [

@@ -229,6 +229,12 @@ describe('no work begins, and none is reported,', () => {
       { code: 'ERR_AUTH_TENANT_UNKNOWN', message: 'actAs(): the tenant does not exist' },
     ],
     [
+      'for a suspended tenant',
+      JOB_OF_INTERNAL_WORK,
+      { knownTenants: new ListedTenants([], ['acme']) },
+      { code: 'ERR_AUTH_TENANT_SUSPENDED', message: 'actAs(): the tenant is suspended' },
+    ],
+    [
       'for a tenant that the application does not know',
       JOB_OF_INTERNAL_WORK,
       { knownTenants: asked(late) },

@@ -122,6 +122,13 @@ test('its JSON shows all of it, and nothing else', () => {
   })
 })
 
+test('a stepUp() that wants nothing, or something else, is a mistake of the application', () => {
+  for (const wanted of [undefined, {}, { acr: 'a b' }, { acr: [] }, { maxAge: -1 }]) {
+    const stepUp = () => Reflect.apply(user.stepUp, user, [wanted])
+    assert.throws(stepUp, { name: 'TypeError', message: /takes acr/ }, JSON.stringify(wanted))
+  }
+})
+
 /** Changes that an application might try on an authorization. */
 const CHANGES: readonly [what: string, change: (authorization: Authorization) => unknown][] = [
   ['a field', (it) => Object.assign(it, { tenant: 'b' })],

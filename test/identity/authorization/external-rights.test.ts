@@ -9,6 +9,7 @@ import { Principal } from '../../../lib/identity/authorization/principal.ts'
 import type { TokenUser } from '../../../lib/identity/authorization/resources.ts'
 import { readUserInfo } from '../../../lib/identity/jwt/user-info.ts'
 import { PendingRequests } from '../../../lib/platform/callbacks/pending-requests.ts'
+import { clock } from '../../../lib/platform/runtime/clock.ts'
 
 const WAITS = new PendingRequests()
 
@@ -38,7 +39,9 @@ for (const [what, answer, count] of [
   ['users', { acme: [] }, 10_000],
   ['users that are not known', null, 10_000],
 ] as const) {
-  test(`no more than ${count} ${what} are kept, and the oldest goes first`, () => {
+  test(`no more than ${count} ${what} are kept, and the oldest goes first`, (t) => {
+    // Who is not known is kept for two seconds.
+    t.mock.method(clock, 'now', () => 0)
     const { of, asked } = rightsBy(() => answer)
     for (let i = 0; i <= count; i++) void of(`user-${i}`)
     assert.equal(asked().length, count + 1)
@@ -46,6 +49,15 @@ for (const [what, answer, count] of [
     assert.deepEqual(asked(), ['user-0'])
   })
 }
+
+test('users that are not known displace none that are', () => {
+  const { of, asked } = rightsBy(({ sub }) => (sub === 'known' ? { acme: [] } : null))
+  void of('known')
+  for (let i = 0; i <= 10_000; i++) void of(`user-${i}`)
+  asked()
+  void of('known')
+  assert.deepEqual(asked(), [])
+})
 
 /** A text of 1 Mi letters, that counts with 2 MiB. All users share it. */
 const LONG = 'x'.repeat(1_048_576)
@@ -80,6 +92,13 @@ test('a token has one principal, and the tokens of a user share what is made', (
   assert.notEqual(rights.of(one, '*'), rights.of(two, '*'))
   assert.equal(rights.of(one, '*').in('a').resources, rights.of(two, '*').in('a').resources)
   assert.equal(rights.of(one, '*').tenants, rights.of(two, '*').tenants)
+})
+
+test('a user that is not known has no rights, by whatever pin', () => {
+  for (const pin of ['*', new Set(['a'])] as const) {
+    const user = new UserRights(null, {}).of(userOf({ a: ['x:y'] }), pin)
+    assert.deepEqual([user.userInfo, user.find('a')], [{ sub: 'u', team: 7 }, undefined])
+  }
 })
 
 test('the sets of the last few tenants are kept, and no principal keeps more of them', () => {

@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { type Membership, Principal } from '../../../lib/identity/authorization/principal.ts'
+import { DEV_LOGIN } from '../../../lib/identity/authorization/step-up.ts'
+import { AddressedTenants } from '../../../lib/identity/jwt/addressed-tenants.ts'
 import { readUserInfo } from '../../../lib/identity/jwt/user-info.ts'
 
 const RESOURCES = { '*': ['menu:read'], a: ['order:read', 'order:cancel'], b: ['order:read'] }
@@ -92,6 +94,7 @@ const REQUIREMENTS: readonly [mode: 'all' | 'any', ids: readonly string[], isMet
   ['all', ['menu:read', 'menu:write'], false],
   ['any', ['menu:write', 'order:read'], true],
   ['any', ['menu:write'], false],
+  ['all', [], false],
   ['any', [], false],
 ]
 
@@ -148,4 +151,37 @@ test('a requirement that was met last is met without a look at it', () => {
     assert.equal(membership.meets(requirement), requirement !== never)
     assert.equal(looks, count)
   }
+})
+
+const LONG = 'x'.repeat(1000)
+const MANY = { '*': Array(100).fill('a:b'), a: [], b: [] }
+const addresses = { pattern: '', of: () => undefined, tenantOf: () => undefined }
+
+/** What a token adds, and the bytes that it keeps alive for that at least. */
+const KEPT: readonly [what: string, subject: object, sub: string, least: number][] = [
+  ['claims', {}, `u${LONG}`, 2000],
+  ['claims of a known size', { size: 3200 }, 'u', 2000],
+  ['actors', { actors: [{ sub: LONG, issuer: null }] }, 'u', 2000],
+  ['a login', { login: { acr: LONG, authTime: null, tolerance: 0 } }, 'u', 2000],
+  ['tenants', { addressed: new AddressedTenants(new Set([LONG]), true, addresses) }, 'u', 2000],
+  ['the login of dev mode', { login: DEV_LOGIN }, 'u', 0],
+]
+
+const keptSize = (subject: object, claims: object, pin?: ReadonlySet<string>) =>
+  Principal.of(
+    readUserInfo({ sub: 'u', ...claims }),
+    { exp: EXP, issuer: ISSUER, actors: [], ...subject },
+    {},
+    pin,
+  ).keptSize
+
+test('its size is of all that it keeps alive, and of its authorizations', () => {
+  const least = keptSize({}, { resources: {} })
+  assert.deepEqual([least > 2000, least < 3000], [true, true], `${least}`)
+  for (const [what, subject, sub, bytes] of KEPT) {
+    const more = keptSize(subject, { sub, resources: {} }) - least
+    assert.deepEqual([more >= bytes, more < bytes + 1000], [true, true], `${what}: ${more}`)
+  }
+  const pinned = keptSize({}, { resources: MANY }, new Set(['a', 'b']))
+  assert.equal(pinned - keptSize({}, { resources: MANY }), 8 * 3 * 100)
 })
