@@ -11,7 +11,7 @@ import { Membership, type Principal } from '../identity/authorization/principal.
 import {
   type Requirement,
   type RequirementByRequest,
-  requirementBy,
+  requiredBy,
 } from '../identity/authorization/requirement.ts'
 import type { AddressedTenants } from '../identity/jwt/addressed-tenants.ts'
 import { AnyTenant, type TenantState } from '../identity/tenants/known-tenants.ts'
@@ -242,7 +242,7 @@ function chosenBy(required: RequirementByRequest, context: DecisionState): Requi
   if (request === null) return undefined
   try {
     // A decision that is made anew asks for no other ids: the body has been read by then.
-    context.required ??= requirementBy(required, request).ids
+    context.required ??= requiredBy(required, request)
     return { mode: 'all', ids: context.required }
   } catch (error) {
     logLine(request.log, 'error', BY_FAILED, {}, error)

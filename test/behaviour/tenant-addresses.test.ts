@@ -136,6 +136,18 @@ test('whoever has the address needs the membership as ever, and the tenant must 
   assert.equal(await get('nobody', { nobody: [] }), '404 ERR_AUTH_TENANT_UNKNOWN')
 })
 
+test('refusalOf has the user whose token names an address of a tenant for which it may not act', async (t) => {
+  const app = await start(t)
+  let refused: unknown
+  app.addHook('onResponse', async (request) => {
+    refused = refusalOf(request)
+  })
+  const headers = await tokenFor(at('acme'), { brook: [] })
+  assert.equal(outcome(await app.inject({ url: '/acme/mcp', headers })), FORBIDDEN)
+  const { userInfo, tenant } = Object(refused).authorization
+  assert.deepEqual([userInfo.sub, tenant], ['alice', null])
+})
+
 test('in() of a tenant that the token is not for is 403, for superusers too', async (t) => {
   const superuserResource = 'authz:superuser'
   const app = await start(t, { superuserResource })

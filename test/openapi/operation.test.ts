@@ -65,10 +65,14 @@ test('The 401 of a route says which login it wants, and that of another one does
     return responses['401']?.description
   }
   const plain = 'An access token is required, or is not valid'
-  const login = { acr: ['phr', 'phrh'], maxAge: 300 }
   assert.equal(await said({}), plain)
-  const shown = await said({ stepUp: login })
-  assert.equal(shown, `${plain}. It requires a login: acr phr or phrh, at most 300 s old`)
+  for (const [stepUp, words] of [
+    [{ acr: ['phr', 'phrh'], maxAge: 300 }, 'acr phr or phrh, at most 300 s old'],
+    [{ acr: 'phr' }, 'acr phr'],
+    [{ maxAge: 0 }, 'at most 0 s old'],
+  ] as const) {
+    assert.equal(await said({ stepUp }), `${plain}. It requires a login: ${words}`)
+  }
 })
 
 for (const [require, words] of [

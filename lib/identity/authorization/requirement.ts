@@ -20,19 +20,19 @@ export interface RequirementByRequest {
 }
 
 /**
- * The requirement of one request.
+ * The ids that one request requires, all of them.
  *
  * @throws what the route's function throws, and TypeError unless it returns ids of its list
  */
-export function requirementBy(
+export function requiredBy(
   { by, ids: among }: RequirementByRequest,
   request: FastifyRequest,
-): Requirement {
+): readonly string[] {
   const chosen: unknown = by(request)
   // A copy turns holes into `undefined`.
   const ids: unknown[] = Array.isArray(chosen) ? [...chosen] : [chosen]
   const isAmong = (id: unknown): id is string => among.some((each) => each === id)
-  if (ids.length > 0 && ids.every(isAmong)) return { mode: 'all', ids: Object.freeze(ids) }
+  if (ids.length > 0 && ids.every(isAmong)) return Object.freeze(ids)
   for (const each of [chosen, ...ids]) ignoreRejection(each)
   throw new TypeError('require.by returned something else than ids of among')
 }

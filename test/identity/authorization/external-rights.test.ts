@@ -21,18 +21,16 @@ function rightsBy(answer: ExternalRightsRules['resourcesOf']) {
     return answer(user)
   }
   const rights = new ExternalRights({ resourcesOf, timeout: 60, maxAge: 60 })
-  const of = (sub: string) => {
+  const proved = (sub: string) => {
     const principal = Principal.of(
       readUserInfo({ sub }),
       { exp: 1_900_000_000, issuer: null, actors: [] },
       {},
     )
-    return rights.of(
-      { principal, names: { issuer: null, sub, jti: null, sid: null }, tenants: '*' },
-      WAITS,
-    )
+    return { principal, names: { issuer: null, sub, jti: null, sid: null }, tenants: '*' } as const
   }
-  return { rights, of, asked: () => asked.splice(0) }
+  const of = (sub: string) => rights.of(proved(sub), WAITS)
+  return { rights, proved, of, asked: () => asked.splice(0) }
 }
 
 for (const [what, answer, count] of [
@@ -57,6 +55,29 @@ test('users that are not known displace none that are', () => {
   asked()
   void of('known')
   assert.deepEqual(asked(), [])
+})
+
+test('refused by old rights, who has newer ones since gets these, and nobody is asked', (t) => {
+  let now = 0
+  t.mock.method(clock, 'now', () => now)
+  let answer: Record<string, string[]> = {}
+  const { rights, proved, asked } = rightsBy(() => answer)
+  const [user, other] = [proved('u'), proved('u')]
+  const used = rights.of(user, WAITS)
+  assert.ok(used instanceof Principal, 'it is answered at once')
+  assert.equal(rights.renewed(user.principal, user, WAITS), undefined, 'a token brings its own')
+  const questions: number[] = []
+  for (const seconds of [1.9, 2, 3.9, 4]) {
+    now = seconds * 1000
+    answer = { [`${seconds}`]: [] }
+    asked()
+    const renewed = rights.renewed(used, other, WAITS)
+    assert.ok(!(renewed instanceof Promise), 'it is answered at once')
+    questions.push(asked().length)
+    const tenants = renewed === undefined ? [] : [...renewed.tenants]
+    assert.deepEqual(tenants, { 1.9: [], 2: ['2'], 3.9: ['2'], 4: ['4'] }[seconds])
+  }
+  assert.deepEqual(questions, [0, 1, 0, 1])
 })
 
 /** A text of 1 Mi letters, that counts with 2 MiB. All users share it. */

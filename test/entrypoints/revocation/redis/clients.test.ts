@@ -204,3 +204,9 @@ for (const [id, field, value, text] of ITEMS) {
     }
   })
 }
+
+test('what is no item of ioredis is refused, and not read as one without a text', async () => {
+  for (const item of [null, '1-1', ['1-1', 'OK']]) {
+    await assert.rejects(answering([item]).ofIoredis.range('0-0', 7), Unusable)
+  }
+})
