@@ -137,9 +137,7 @@ export class ExternalRights {
     const key = this.#keys.get(principal) ?? this.#makeKey(principal, names)
     const known = this.#answers.fresh(key)
     // Another request has asked since.
-    if (known !== undefined && known !== refusing && isNew(known)) {
-      return known.of(principal, tenants)
-    }
+    if (known !== undefined && isNew(known)) return known.of(principal, tenants)
     const noNewer = () => {
       refusing.lookedAt = clock.now()
       return undefined
