@@ -95,7 +95,6 @@ export class AdmissionSignal {
     this.#context = context
     this.#endsAt = endOf(context)
     this.#look()
-    if (this.signal.aborted) return
     this.#watchTenant()
     // In dev mode there is no token.
     if (verified === null || this.signal.aborted) return

@@ -28,7 +28,7 @@ export function auditRoutes(
   const { scope, routes, early } = registry
   const warn: Warn = (message, routes) => {
     if (routes?.length === 0) return
-    scope.log.warn(routes === undefined ? {} : { routes }, `tenant auth: ${message}`)
+    scope.log.warn({ routes }, `tenant auth: ${message}`)
   }
   const scopes = new Set([scope, ...routes.map((route) => route.scope)])
   const below = new Set([...scopes, ...scopesWithin(scope)])
@@ -121,7 +121,6 @@ function reportEarly(
   }
   // The guard leaves an open route alone in any reading.
   const names = early.filter(({ policy }) => !policy?.isExempt).flatMap(namesOf)
-  if (names.length === 0) return
   warn(
     `${names.length} routes were written before the plugin had loaded and are guarded in the stricter reading; await app.register(…) before writing routes, and before @fastify/autoload`,
     names.slice(0, MOST_NAMED),
@@ -140,7 +139,7 @@ function reportMistaken(routes: readonly Route[], rules: AuditRules, warn: Warn)
   )
   warn(
     `these paths have a parameter that looks like the tenant segment, which is :${rules.tenantParameter}; rename it, or set tenantParameter`,
-    suspects.map(({ methods, url }) => `${methods.join(', ')} ${url}`),
+    suspects.flatMap(namesOf),
   )
 }
 

@@ -110,10 +110,10 @@ export class Callers {
       // Answers serve requests, too, so the question runs under no authorization.
       const decide = () => runWithAuthorization(null, () => this.#decide(call, token, tenant))
       const refusal = admit(call, await decide())
-      // Answers may take their time. If the admission has ended since, everything is asked anew.
-      if (refusal !== null || changedRefusal(call) === undefined) return refusal
+      // Answers may take their time. If the token has ended since, everything is asked anew.
+      if (changedRefusal(call) === undefined) return refusal
       const again = admit(call, await decide())
-      const changed = again === null ? changedRefusal(call) : undefined
+      const changed = changedRefusal(call)
       if (changed === undefined) return again
       call.principal = null
       return changed
@@ -149,7 +149,7 @@ export class Callers {
     if (signal.aborted) return signal
     keepListeners(signal)
     this.#watches.set(key, watched)
-    signal.addEventListener('abort', () => this.#watches.delete(key), { once: true })
+    signal.addEventListener('abort', () => this.#watches.delete(key))
     return signal
   }
 }

@@ -151,11 +151,9 @@ function decideByNewerRights(
   refusal: () => MaybePromise<Decision>,
 ): MaybePromise<Decision> {
   const { principal, verified, rules } = context
-  const external = verified?.external
-  if (principal === null || verified === null || external === undefined) return refusal()
-  if (context.isRenewed) return refusal()
+  if (!principal || !verified?.external || context.isRenewed) return refusal()
   context.isRenewed = true
-  return after(external.renewed(principal, verified, rules.waits), (renewed) => {
+  return after(verified.external.renewed(principal, verified, rules.waits), (renewed) => {
     if (renewed === undefined) return refusal()
     context.principal = renewed
     return decideIn(context.tenant, context)
