@@ -161,6 +161,8 @@ test('before the first install it is a TypeError, and after the last close 503',
   const service = new AuthService(trusting())
   const call = callsOf(service)
   assert.equal(await call({ token }), 'TypeError')
+  service.close()
+  assert.equal(await call({ token }), 'TypeError', 'nothing was open')
   const apps = [bareApp(t), bareApp(t)] as const
   for (const app of apps) await service.install(app)
   assert.equal(await call({ token }), 'admitted null')
@@ -376,8 +378,10 @@ for (const tokenCacheSize of [10, 0]) {
     }
     assert.deepEqual([timers.callCount(), signals.size], [3, 3])
     assert.deepEqual(warnings.calls, [], 'of too many listeners of one signal')
+    const unseen = await caller()
     await app.close()
     assert.equal(ended, 150)
+    assert.equal(unseen.signal.aborted, true)
     await service.install(bareApp(t))
     assert.equal((await caller()).signal.aborted, false, 'a service that is open again')
   })

@@ -355,3 +355,12 @@ test('routes() says late where it is declared', async (t) => {
     ],
   )
 })
+
+test('the signal of a late request that was refused is aborted, at either hook', async (t) => {
+  const { app, ask } = await start(t, LATE)
+  const seen: boolean[] = []
+  app.addHook('onError', async (request) => void seen.push(signalOf(request).aborted))
+  assert.equal(await ask({ project: 'acme' }, STRANGER), '401 ERR_AUTH_TOKEN_MISSING')
+  assert.equal(await ask({ project: 'other' }), '403 ERR_AUTH_TENANT_FORBIDDEN')
+  assert.deepEqual(seen, [true, true])
+})

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
-import type { IncomingMessage, ServerResponse } from 'node:http'
-import { connect } from 'node:net'
+import { once } from 'node:events'
+import { IncomingMessage, ServerResponse } from 'node:http'
+import { connect, Socket } from 'node:net'
 import { type TestContext, test } from 'node:test'
 import { AdmissionSignal, onResponseEnd } from '../../lib/guard/abort-signal.ts'
 import { type AuthContext, admittedContextOf } from '../../lib/guard/context.ts'
@@ -37,6 +38,18 @@ test('an admission by an answer without exp ends with the answer, without a tole
   assert.equal(signal.aborted, false)
   t.mock.timers.tick(1)
   assert.equal(signal.aborted, true)
+})
+
+test('a signal that ends while it begins to watch lets go of what it watches', async (t) => {
+  const context = await admitted(t, 30)
+  let released = 0
+  const watchRevocation = (_token: unknown, end: () => void) => {
+    end()
+    return () => void released++
+  }
+  const rules = { value: { ...context.rules, watchRevocation } }
+  const { signal } = new AdmissionSignal(Object.create(context, { rules }))
+  assert.deepEqual([signal.aborted, signal.reason.reason, released], [true, 'revoked', 1])
 })
 
 /** Requests that come one behind another on one connection, and that the test answers by hand. */
@@ -91,4 +104,25 @@ test('the end of a finished response is reported at once', async (t) => {
   })
   response.end('x')
   assert.deepEqual(await reportedAtOnce, [1])
+})
+
+test('a response that gets its connection late is reported once when that ends', async (t) => {
+  const { watch, reported, exchanges, socket } = await pipelined(2)
+  t.after(() => socket.destroy())
+  const { request, response } = watch(1)
+  exchanges[0]?.response.end()
+  await until(() => response.socket !== null)
+  const closed = once(request.socket, 'close')
+  socket.destroy()
+  await closed
+  assert.deepEqual(reported, [0, 1])
+})
+
+test('a response without any connection, as of injectWS, is reported when it closes', () => {
+  const response = new ServerResponse(new IncomingMessage(new Socket()))
+  let reported = 0
+  onResponseEnd({}, response, () => reported++)
+  assert.equal(reported, 0)
+  response.emit('close')
+  assert.equal(reported, 1)
 })
