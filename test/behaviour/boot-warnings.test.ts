@@ -187,6 +187,7 @@ const LOST: readonly [config: object, problem: string][] = [
   [{ requires: 'order:read' }, 'requires looks like require'],
   [{ requireAny: ['order:read'] }, 'requireAny looks like require'],
   [Object.create({ require: 'order:read' }), 'require is inherited'],
+  [{ requires: 'a:b', noAuth: true }, 'requires looks like require; noAuth looks like noauth'],
   [Object.defineProperty({}, 'require', { value: 'order:read' }), 'require is not enumerable'],
 ]
 
@@ -196,8 +197,8 @@ for (const [config, problem] of LOST) {
   test(`an uncovered route whose ${problem} stops the boot`, async (t) => {
     const app = bareApp(t)
     await partlyGuarded(app, 'ignore')
-    app.put('/lost', { config }, handler)
-    await assertRouteInvalid(app, `PUT /lost: ${problem}, and no guard covers it\n${WRAP}`)
+    app.route({ method: ['PUT', 'POST'], url: '/lost', config, handler })
+    await assertRouteInvalid(app, `PUT, POST /lost: ${problem}, and no guard covers it\n${WRAP}`)
   })
 }
 

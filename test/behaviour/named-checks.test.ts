@@ -317,10 +317,10 @@ for (const [config, message] of MISTAKES) {
 }
 
 test('a check that no route names is a warning at boot, and one that is no function stops it', async (t) => {
-  const { app, log } = await start(t, { own: () => true, spare: () => true }, 'own')
+  const { app, log } = await start(t, { own: () => true, odd: () => true, even: () => true }, 'own')
   await app.ready()
   const shown = log.messages(40).filter((line) => line.includes('checks'))
-  assert.deepEqual(shown, ['tenant auth: no route names these checks: spare'])
+  assert.deepEqual(shown, ['tenant auth: no route names these checks: odd, even'])
   for (const checks of [{ own: true }, [() => true], { '': () => true }]) {
     const options = { ...trusting(), checks: checks as unknown as Checks }
     assert.throws(() => new AuthService(options), { code: 'ERR_AUTH_CONFIG_INVALID' })

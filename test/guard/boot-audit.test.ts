@@ -19,6 +19,14 @@ const middleware = async (app: FastifyInstance) => {
   await app.register(middie)
 }
 
+/** The plugin in a scope of its own. */
+const below = (plugin: typeof guard) => async (app: FastifyInstance) => {
+  await app.register(async (scope) => {
+    await plugin(scope)
+    scope.get('/open', { config: { noauth: true } }, async () => 'x')
+  })
+}
+
 /** Plugins in an order, and the beginning of its warning; null: no warning. */
 const ORDERS: readonly [what: string, plugins: (typeof guard)[], warning: RegExp | null][] = [
   ['@fastify/cors before the guard', [crossOrigin, guard], null],
@@ -27,6 +35,12 @@ const ORDERS: readonly [what: string, plugins: (typeof guard)[], warning: RegExp
   [
     '@fastify/middie before the guard',
     [middleware, guard],
+    /@fastify\/middie is registered before/,
+  ],
+  ['@fastify/cors in a scope below, before the guard', [below(crossOrigin), guard], null],
+  [
+    '@fastify/middie in a scope below, before the guard',
+    [below(middleware), guard],
     /@fastify\/middie is registered before/,
   ],
   ['both where they belong', [crossOrigin, guard, middleware], null],
