@@ -3,6 +3,7 @@ import { AsyncResource } from 'node:async_hooks'
 import { type TestContext, test } from 'node:test'
 import { keepContext } from '../../lib/guard/async-context.ts'
 import { currentAuthorization } from '../../lib/index.ts'
+import { contextOf } from '../../lib/routes/fastify-scope.ts'
 import { as, bareApp, guardedApp } from '../helpers/app/guarded-app.ts'
 import { until } from '../helpers/processes/until.ts'
 
@@ -79,4 +80,12 @@ test('hooks are added once for an application, and only with the option', (t) =>
   assert.equal(mock.callCount(), 0)
   for (const _ of [1, 2]) keepContext(app, ON)
   assert.equal(mock.callCount(), 8)
+})
+
+test('a handler is wrapped once, however many requests it answers', async (t) => {
+  const app = await guardedApp(t, ON)
+  const handlers = new Set<unknown>()
+  app.get('/x', async (request) => void handlers.add(contextOf(request)?.handler))
+  for (const _ of [1, 2]) await app.inject({ url: '/x', headers: ALICE })
+  assert.equal(handlers.size, 1)
 })

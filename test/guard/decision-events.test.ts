@@ -73,3 +73,20 @@ for (const [what, first, [error, tenant], expected] of TWICE) {
     assert.deepEqual(counted, kinds)
   })
 }
+
+test('a user who is a guest by now is another admission, and a guest who stays one is none', async (t) => {
+  const { context } = await decidedRequest(t)
+  const reported = heard(t, 'decision')
+  let before: AuthContext | null = null
+  for (const principal of [context.principal, null, null]) {
+    const again: AuthContext = decidedAgain(context, before)
+    again.principal = principal
+    decideWith(again, null)
+    before = again
+  }
+  const found = reported.map(({ outcome, sub }) => [outcome, sub])
+  assert.deepEqual(found, [
+    ['admitted', 'test-user'],
+    ['admitted', null],
+  ])
+})

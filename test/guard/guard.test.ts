@@ -4,6 +4,7 @@ import type { FastifyRequest, InjectOptions } from 'fastify'
 import { type AuthContext, authContextOf, setAuthContext } from '../../lib/guard/context.ts'
 import tenantAuth, { authorizationOf, errors } from '../../lib/index.ts'
 import { as, bareApp, guardedApp, trusting } from '../helpers/app/guarded-app.ts'
+import { heard } from '../helpers/app/heard.ts'
 import { logLines } from '../helpers/app/log-lines.ts'
 import { assertRefused, outcome } from '../helpers/app/refusals.ts'
 
@@ -155,8 +156,10 @@ test('an error inside the guard opens nothing, and the answer is not 500', async
   })
   const app = await guardedApp(t, {}, { logger, routerOptions: { querystringParser } })
   app.get('/x', { config: { tenant: true } }, async () => 'never')
+  const events = heard(t, 'decision')
   const response = await app.inject({ url: '/x?tenant=a', headers: await as() })
   assertRefused(response, 'ERR_AUTH_TOKEN_INVALID')
+  assert.equal(events[0]?.tenant, null, 'nobody can tell which one was asked for')
   assert.deepEqual(
     lines('request refused').map(({ level, code, reason }) => ({ level, code, reason })),
     [{ level: 30, code: 'ERR_AUTH_TOKEN_INVALID', reason: 'the guard failed (Error)' }],

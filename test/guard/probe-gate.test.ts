@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { doneInPlace, ProbedRequest, probeEndOf } from '../../lib/guard/probe-gate.ts'
+import { doneInPlace, ProbedRequest, probeEndOf, whileProbing } from '../../lib/guard/probe-gate.ts'
+import { commonPrototype } from '../../lib/routes/fastify-scope.ts'
 import { as, bareApp, guardedApp } from '../helpers/app/guarded-app.ts'
 
 /** What a gate is done with, for a probed request and for another one. */
@@ -67,4 +68,24 @@ test('a refusal is noted of a probe alone, and stays where the not-found handler
   const other = await app.inject('/x')
   assert.equal(other.statusCode, 404)
   assert.equal(probeEndOf(other.raw.req), undefined)
+})
+
+test('requests are watched until the last probe ends, and another copy may watch them too', async (t) => {
+  const app = await guardedApp(t)
+  const prototype = commonPrototype(app) ?? assert.fail('Fastify shows its requests')
+  const watcher = () => Object.getOwnPropertyDescriptor(prototype, 'raw')?.set
+  const copy = t.mock.fn()
+  const watchToo = () => Object.defineProperty(prototype, 'raw', { configurable: true, set: copy })
+  t.after(() => Reflect.deleteProperty(prototype, 'raw'))
+  await whileProbing(app, async () => {
+    const own = watcher()
+    assert.ok(own, 'it is watched')
+    await whileProbing(app, async () => {})
+    assert.equal(watcher(), own, 'a probe goes on')
+  })
+  assert.equal(watcher(), undefined)
+  await whileProbing(app, async () => watchToo())
+  assert.equal(watcher(), copy, 'it began later')
+  await whileProbing(app, async () => void (await app.inject('/none')))
+  assert.deepEqual([watcher(), copy.mock.callCount()], [copy, 1], 'it began before')
 })
