@@ -121,6 +121,7 @@ function reportEarly(
   }
   // The guard leaves an open route alone in any reading.
   const names = early.filter(({ policy }) => !policy?.isExempt).flatMap(namesOf)
+  if (names.length === 0) return
   warn(
     `${names.length} routes were written before the plugin had loaded and are guarded in the stricter reading; await app.register(…) before writing routes, and before @fastify/autoload`,
     names.slice(0, MOST_NAMED),
