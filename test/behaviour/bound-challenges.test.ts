@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { proofAlgorithms } from '../../lib/identity/jwks/algorithms.ts'
-import type { RouteDeclaration } from '../../lib/index.ts'
+import { errors, type RouteDeclaration } from '../../lib/index.ts'
 import { boundApp, challengesOf } from '../helpers/app/bound-app.ts'
 import { as, authority } from '../helpers/app/guarded-app.ts'
 import { outcomeOf, rawRequest } from '../helpers/app/raw-request.ts'
@@ -61,6 +61,16 @@ for (const [what, options, expected] of STRANGERS) {
     else assertChallenges(lines, ...expected)
   })
 }
+
+test('an open route that answers 401 itself asks for both schemes', async (t) => {
+  const app = await boundApp(t, { confirmation: 'require' })
+  app.get('/own', { config: { noauth: true } }, async () => {
+    throw new errors.ERR_AUTH_TOKEN_MISSING()
+  })
+  const { what, lines } = await asked(app, '/own')
+  assert.equal(what, '401 ERR_AUTH_TOKEN_MISSING')
+  assertChallenges(lines, BEARER, `${DPOP}, ${ALGS}`)
+})
 
 test('two challenges are two headers on the wire', async (t) => {
   const app = await boundApp(t)

@@ -97,6 +97,13 @@ test('an error of a handler is logged with the bindings', async (t) => {
   const lines = await linesOf('/acme/broken', await as({ acme: [] }, CLAIMS))
   const [failed] = lines.filter(({ msg }) => msg === 'on purpose')
   assert.deepEqual([failed?.level, failed?.['sub'], failed?.['tenant']], [50, 'dora', undefined])
+  const refused = await linesOf('/ghost/x', await as({ acme: [] }, CLAIMS))
+  const [line] = refused.filter(({ msg }) => msg === 'request refused')
+  assert.deepEqual(
+    [line?.['sub'], line?.['tenant']],
+    ['dora', 'ghost'],
+    'the refusal names its own',
+  )
 })
 
 test('a line of a check, and of a hook before it, names the user, too, and each line once', async (t) => {

@@ -56,6 +56,14 @@ for (const [ids, scope] of SCOPES) {
   })
 }
 
+test('a handler that requires what is no list gets a challenge without a scope', async (t) => {
+  const app = await guardedApp(t)
+  app.get('/x', { config: { noauth: true } }, async () => {
+    throw Reflect.construct(errors.ERR_AUTH_RESOURCE_MISSING, ['order:erase'])
+  })
+  assertRefused(await app.inject('/x'), 'ERR_AUTH_RESOURCE_MISSING', undefined)
+})
+
 test('an error of other code gets no header, and no line of a refusal', async (t) => {
   const { logger, lines } = logLines()
   const app = await guardedApp(t, {}, { logger })
@@ -163,6 +171,7 @@ for (const [options, url, place] of [
   [{ tenantParameter: 'org' }, '/p/%00', 'path segment :org'],
   [{ resolveTenant: () => null }, '/q?tenant=lazy-raccoon', 'resolveTenant'],
   [{}, '/in', undefined],
+  [{}, '/open', undefined],
 ] as const) {
   test(`the log line of a 400 of ${url} names the place: ${place}`, async (t) => {
     const { logger, lines } = logLines()
@@ -172,8 +181,12 @@ for (const [options, url, place] of [
     app.get('/in', { config: { authorization: true } }, async ({ authorization }) => {
       authorization.in('*')
     })
+    app.get('/open', { config: { noauth: true } }, async () => {
+      throw new errors.ERR_AUTH_TENANT_INVALID()
+    })
     assert.equal((await app.inject({ url, headers: await as() })).statusCode, 400)
-    assert.equal(lines('request refused')[0]?.['place'], place)
+    const places = lines('request refused').map((line) => line['place'])
+    assert.deepEqual(places, [place])
   })
 }
 
