@@ -4,7 +4,7 @@ import { isThrown, withoutStack } from '../../platform/runtime/error.ts'
 import { flatString } from '../../platform/runtime/flat-string.ts'
 import { isTooComplex } from '../../platform/runtime/json-complexity.ts'
 import { ownProperty } from '../../platform/runtime/own-property.ts'
-import { proofAlgorithms, verifySignature } from '../jwks/algorithms.ts'
+import { verifySignature } from '../jwks/algorithms.ts'
 import { importWrittenKey, readWrittenKey, thumbprintOf } from '../jwks/jwk.ts'
 import { decodeBase64url, parseObject, utf8Text } from '../jwt/compact-jws.ts'
 import type { Confirmation, ProofKey } from '../jwt/confirmation.ts'
@@ -77,14 +77,13 @@ function keyOf(part: string, confirmation: Confirmation, jkt: string): ProofKey 
   }
   const typ = ownProperty(header, 'typ')
   if (typ !== 'dpop+jwt') throw proofRefusal('another type', mismatch('typ', ['dpop+jwt'], typ))
-  const alg = ownProperty(header, 'alg')
-  if (typeof alg !== 'string' || !proofAlgorithms.includes(alg)) {
-    throw proofRefusal('another algorithm', mismatch('alg', proofAlgorithms, alg))
-  }
   const jwk = readWrittenKey(ownProperty(header, 'jwk'))
   if (typeof jwk === 'string') throw proofRefusal(`the key is ${jwk}`)
   if (thumbprintOf(jwk) !== jkt) throw tokenRefusal('the DPoP proof is of another key')
-  if (!jwk.algorithms.includes(alg)) throw proofRefusal('the algorithm is not that of the key')
+  const alg = ownProperty(header, 'alg')
+  if (typeof alg !== 'string' || !jwk.algorithms.includes(alg)) {
+    throw proofRefusal('another algorithm', mismatch('alg', jwk.algorithms, alg))
+  }
   const imported = last ?? importWrittenKey(jwk)
   if (typeof imported === 'string') throw proofRefusal(`the key is ${imported}`)
   const kept = part.length > MAX_KEPT_HEADER ? null : flatString(part)
@@ -106,8 +105,9 @@ function readClaims(part: string, expected: Expected): GoodProof {
   const iat = ownProperty(claims, 'iat')
   const now = Date.now() / 1000
   // `NaN` makes no date, and counts as over.
-  const until = new Date(typeof iat === 'number' ? Math.ceil((iat + maxAge) * 1000) : Number.NaN)
-  if (typeof iat !== 'number' || !(iat - now <= maxAge) || isOver(until)) {
+  const issuedAt = typeof iat === 'number' ? iat : Number.NaN
+  const until = new Date(Math.ceil((issuedAt + maxAge) * 1000))
+  if (issuedAt - now > maxAge || isOver(until)) {
     const times = [`${now - maxAge} to ${now + maxAge}`]
     const shown = typeof iat === 'number' ? String(iat) : iat
     throw proofRefusal('of another time', mismatch('iat', times, shown))
@@ -130,11 +130,9 @@ function digestOf(text: string): string {
 }
 
 function readPart(part: string): Record<string, unknown> {
-  return asProof(() => {
-    const text = utf8Text(decodeBase64url(part))
-    if (isTooComplex(text)) throw proofRefusal('it has too many members')
-    return parseObject(text)
-  })
+  const text = asProof(() => utf8Text(decodeBase64url(part)))
+  if (isTooComplex(text)) throw proofRefusal('it has too many members')
+  return asProof(() => parseObject(text))
 }
 
 /** A fault in a part of the proof is a fault of the proof. */
@@ -142,10 +140,7 @@ function asProof<T>(read: () => T): T {
   try {
     return read()
   } catch (error) {
-    if (isThrown(error, ERR_AUTH_TOKEN_INVALID) && error.challenge.error === 'invalid_token') {
-      throw proofRefusal(error.reason)
-    }
-    throw error
+    throw isThrown(error, ERR_AUTH_TOKEN_INVALID) ? proofRefusal(error.reason) : error
   }
 }
 

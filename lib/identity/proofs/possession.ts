@@ -39,8 +39,8 @@ interface PossessionRules {
   readonly clientCertificate: ClientCertificate
   /** Seconds for one call of `proofSeen`. */
   readonly timeout: number
-  readonly reportProofSeen?: ReportFailure | undefined
-  readonly reportCertificate?: ReportFailure | undefined
+  readonly reportProofSeen: ReportFailure
+  readonly reportCertificate: ReportFailure
   /** True: the request is a probe, whose proof is not noted. */
   readonly isProbe: (request: FastifyRequest) => boolean
 }
@@ -157,7 +157,7 @@ export class Possession {
       return thumbprintOfCertificate(certificate)
     } catch (error) {
       const failure = thrown(error)
-      reportCertificate?.(failure)
+      reportCertificate(failure)
       ignoreRejection(certificate)
       throw unavailable(`clientCertificate ${failure.reason}`)
     }

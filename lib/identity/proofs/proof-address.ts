@@ -50,8 +50,7 @@ export function isSameAddress(htu: string, address: string): boolean {
   // The spelling of nearly all clients.
   if (htu === address) return true
   if (!URL.canParse(htu)) return false
-  const { protocol, origin, pathname, username, password } = new URL(htu)
-  if (protocol !== 'https:' && protocol !== 'http:') return false
+  const { origin, pathname, username, password } = new URL(htu)
   // An API is not known by an address with credentials.
   if (username !== '' || password !== '') return false
   return origin + comparablePath(pathname) === address
@@ -59,7 +58,6 @@ export function isSameAddress(htu: string, address: string): boolean {
 
 /** Unreserved characters are not escaped, and all other escapes are in upper case. */
 function comparablePath(path: string): string {
-  if (!path.includes('%')) return path
   return path.replaceAll(ESCAPED, (escaped) => {
     const character = String.fromCharCode(Number.parseInt(escaped.slice(1), 16))
     return UNRESERVED.test(character) ? character : escaped.toUpperCase()
