@@ -33,7 +33,7 @@ export interface DecisionRules extends CallRules {
   readonly tenantParameter: string
   readonly tenantQuery: string
   readonly resolveTenant?: ResolveTenant | undefined
-  readonly reportTenant?: ReportFailure
+  readonly reportTenant: ReportFailure
   /** Seconds for one call of `resolveTenant`. */
   readonly timeout: number
   /** Names of the bindings of later log lines; undefined: none. */

@@ -39,7 +39,7 @@ export function callResolveTenant(
   ask: () => unknown,
   timeout: number,
   waits: PendingRequests,
-  report?: ReportFailure,
+  report: ReportFailure,
 ): MaybePromise<string | null> {
   return callWithTimeout({
     ask,
@@ -48,7 +48,7 @@ export function callResolveTenant(
     report,
     read: (value) => {
       if (typeof value === 'string' || value === null) return value
-      report?.(unusable(unexpected('the answer', 'a string or null', value)))
+      report(unusable(unexpected('the answer', 'a string or null', value)))
       return NO_NAME
     },
     refuse: (reason) =>
