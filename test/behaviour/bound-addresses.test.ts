@@ -30,6 +30,8 @@ const SPELLINGS: readonly [what: string, url: string, htu: string, same: boolean
   ['a user', '/a', 'https://api.test@evil.test/svc2/a', false],
   ['a user of the right host', '/a', 'https://user@api.test/svc2/a', false],
   ['a user and a password', '/a', 'https://user:secret@api.test/svc2/a', false],
+  ['a password alone', '/a', 'https://:secret@api.test/svc2/a', false],
+  ['an address within a blob', '/a', 'blob:https://api.test/svc2/a', false],
   ['the query of the request', '/a?b=c', `${PREFIX}/a?b=c`, true],
   ['no query', '/a?b=c', `${PREFIX}/a`, true],
   ['another query', '/a?b=c', `${PREFIX}/a?d`, true],

@@ -59,6 +59,8 @@ for (const [what, answer, expected] of ANSWERS) {
       assert.equal(lines('request refused').length, before + (expected === '200' ? 0 : 1))
       if (expected === INVALID) assertUnproved(response, 'invalid_token', 'Bearer')
       if (expected !== UNAVAILABLE) continue
+      const [line] = lines('request refused')
+      assert.match(String(line?.['reason']), /^clientCertificate \w/)
       assert.match(String(response.headers['retry-after']), /^[1-9]\d*$/)
       assert.deepEqual(challengesOf(response).lines, [])
     }

@@ -54,7 +54,8 @@ for (const { what, fault, parts } of BAD_PROOFS) {
     }
     assert.deepEqual(seen, [])
     for (const { reason } of lines('request refused')) {
-      assert.ok(typeof reason === 'string' && reason.length > 3, 'there is no reason')
+      assert.ok(typeof reason === 'string', 'there is no reason')
+      assert.match(reason, /^(?:DPoP proof: |the DPoP proof is )\w/)
       reasons.set(fault, (reasons.get(fault) ?? new Set()).add(reason))
     }
     const good = proofOf(HOLDER, { token, claims: { jti: 'one-id' } })
@@ -170,7 +171,7 @@ test('a proof has at most 4,096 characters', async (t) => {
 })
 
 test('two headers with a proof are refused, whichever is good, and use nothing up', async (t) => {
-  const { app, token, seen } = await start(t)
+  const { app, token, seen, lines } = await start(t)
   await app.listen({ host: '127.0.0.1', port: 0 })
   const good = proofOf(HOLDER, { token })
   const send = async (...proofs: string[]) =>
@@ -192,6 +193,7 @@ test('two headers with a proof are refused, whichever is good, and use nothing u
     ['', good],
   ]) {
     assert.equal(await send(...proofs), '401 ERR_AUTH_TOKEN_INVALID')
+    assert.equal(lines('request refused').at(-1)?.['reason'], 'DPoP proof: there are several')
   }
   assert.deepEqual(seen, [])
   assert.equal(await send(good), '200')
@@ -259,7 +261,9 @@ test('a header that is too long to be remembered does not stand for an empty one
 const MISMATCHES: readonly [of: string, parts: ProofParts, expected: RegExp, found: RegExp][] = [
   ['htm', { claims: { htm: 'POST' } }, /GET/, /POST/],
   ['htu', { claims: { htu: `${PUBLIC}/other` } }, /api\.test\/me/, /api\.test\/other/],
-  ['iat', { claims: { iat: 1_000_000_000 } }, /./, /./],
+  ['iat', { claims: { iat: 1_000_000_000 } }, /./, /1000000000/],
+  ['typ', { header: { typ: 'JWT' } }, /dpop\+jwt/, /JWT/],
+  ['alg', { header: { alg: 'RS256' } }, /ES256/, /RS256/],
 ]
 
 for (const [of, parts, expected, found] of MISMATCHES) {

@@ -85,6 +85,7 @@ const AGES: readonly [age: number, proofMaxAge: number | undefined, counts: bool
   [300.9, undefined, false],
   [301, undefined, false],
   [-299.9, undefined, true],
+  [-300, undefined, true],
   [-300.1, undefined, false],
   [-300.9, undefined, false],
   [-301, undefined, false],

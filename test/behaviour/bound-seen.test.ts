@@ -92,9 +92,13 @@ for (const [what, answer, expected] of ANSWERS) {
       const response = await app.inject({ url, headers })
       assertNoLeak([textOf(response), ...raw], token)
       assertNoLeak([textOf(response), ...raw], headers.dpop)
+      const reason = String(lines('request refused').at(-1)?.['reason'])
       if (expected === '200') assert.equal(outcome(response), '200')
-      else if (expected === '401') assertUnproved(response, 'invalid_dpop_proof')
-      else {
+      else if (expected === '401') {
+        assertUnproved(response, 'invalid_dpop_proof')
+        assert.equal(reason, 'DPoP proof: it has been seen before')
+      } else {
+        assert.match(reason, /^proofSeen \w/)
         assert.equal(outcome(response), UNAVAILABLE)
         assert.match(String(response.headers['retry-after']), /^[1-9]\d*$/)
         assert.equal(response.headers['cache-control'], 'no-store')
@@ -148,12 +152,14 @@ test('a store that is asked before the end, and looks after it, lets no proof in
     held.set(key, until)
     return true
   }
-  const app = await boundApp(t, { proofSeen })
+  const { logger, lines } = logLines()
+  const app = await boundApp(t, { proofSeen }, { logger })
   const token = await boundToken(HOLDER, {}, { expiresIn: 3600 })
   const headers = provedBy(HOLDER, token, { claims: { iat: now } })
   assert.equal(outcome(await app.inject({ url: '/me', headers })), '200')
   t.mock.timers.setTime((now + 300) * 1000 - 10)
   assertUnproved(await app.inject({ url: '/me', headers }), 'invalid_dpop_proof')
+  assert.equal(lines('request refused')[0]?.['reason'], 'DPoP proof: of another time')
 })
 
 test('a table that is full makes 503, and lets nothing in', async (t) => {

@@ -44,6 +44,7 @@ const THOUGHT = [
   ...['', '/', '/b', '/a/b', '/a/', '/svc2/a', '/evil.test/a', '/a%5Cb', '/a%22b', '/a%7Bb%7D'].map(
     (path) => PREFIX + path,
   ),
+  `${PREFIX}undefined`,
   `${PREFIX}/%E9`,
   `${PREFIX}/%C3%A9`,
   'https://api.test/b',

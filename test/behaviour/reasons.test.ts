@@ -90,6 +90,7 @@ const BOUND: readonly [reason: string, claims: object, scheme?: string, more?: o
   ['not bound to its sender', {}, 'Bearer', { confirmation: 'require' }],
   ['bound to a certificate, with the scheme DPoP', { cnf: { 'x5t#S256': DIGEST } }, 'DPoP'],
   ['bound to a key, with the scheme Bearer', { cnf: { jkt: DIGEST } }],
+  ['DPoP proof: there is none', { cnf: { jkt: DIGEST } }, 'DPoP'],
   ['bound to a certificate, and there is none', { cnf: { 'x5t#S256': DIGEST } }],
   [
     'bound to another certificate',

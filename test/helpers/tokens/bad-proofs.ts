@@ -73,6 +73,7 @@ const TEXT: readonly BadProof[] = [
   row('text', 'claims that are no JSON', { claims: '{"iat":' }),
   row('text', 'claims that are no UTF-8', { claims: Buffer.from([0x7b, 0xff, 0x7d]) }),
   row('text', 'claims that are nothing', { claims: '' }),
+  row('text', 'claims with too many members', { claims: { more: Array(65).fill(0) } }),
   row('text', 'a signature that is nothing', { bend: (proof) => proof.replace(/[^.]+$/, '') }),
 ]
 

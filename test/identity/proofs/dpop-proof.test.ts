@@ -28,3 +28,18 @@ test('the address of a request is computed for a proof of the right key only', a
   assert.match(verify(own.headers('token', 'GET', URL).dpop).key, new RegExp(`^${own.jkt}\\.`))
   assert.equal(asked, 1)
 })
+
+test('the times that count, and that of a proof, are known of one that is refused', async (t) => {
+  const key = await createProofKey()
+  const expected = { jkt: key.jkt, method: 'GET', address: () => URL, token: 'token', maxAge: 300 }
+  t.mock.timers.enable({ apis: ['Date'], now: 1_800_000_000_000 })
+  const { dpop } = key.headers('token', 'GET', URL)
+  t.mock.timers.setTime(1_800_001_000_000)
+  const mismatch = {
+    of: 'iat',
+    expected: '"1800000700 to 1800001300"',
+    unverified: '"1800000000"',
+  }
+  const verify = () => verifyProof(dpop, new Confirmation(key.jkt, null), expected)
+  assert.throws(verify, { reason: 'DPoP proof: of another time', mismatch })
+})

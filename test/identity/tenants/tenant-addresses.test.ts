@@ -65,3 +65,11 @@ test('a name is read as decodeURIComponent does it, without an exception for a b
   }
   assert.equal(failures, 0)
 })
+
+test('a name of any length has an address, and no address has another segment', () => {
+  const longest = '\u20ac'.repeat(255)
+  assert.equal(addresses.tenantOf(`${addresses.of(longest)}`), longest)
+  for (const segment of ['', 'a/b', 'a?b', 'a#b', 'a\\b', 'a'.repeat(256)]) {
+    assert.equal(addresses.tenantOf(`https://api.test/${segment}/mcp`), undefined, segment)
+  }
+})
