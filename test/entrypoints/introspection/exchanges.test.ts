@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { Exchanges } from '../../../lib/entrypoints/introspection/exchanges.ts'
+import { TimeLimit } from '../../../lib/platform/runtime/timer.ts'
 import { until } from '../../helpers/processes/until.ts'
 import { askedServer } from '../../helpers/servers/asked-server.ts'
 
@@ -64,6 +65,18 @@ for (const [what, begin] of HANGING) {
     await ended
   })
 }
+
+test('an exchange that is over is not kept, and its time ends with it', async (t) => {
+  const [end, abort] = [
+    t.mock.method(TimeLimit.prototype, 'end'),
+    t.mock.method(TimeLimit.prototype, 'abort'),
+  ]
+  const server = await askedServer((_, response) => response.end('x'))
+  const exchanges = new Exchanges()
+  await exchanges.fetch(server.url, GET)
+  exchanges.end()
+  assert.deepEqual([end.mock.callCount(), abort.mock.callCount()], [1, 0])
+})
 
 test('exchanges that begin after the end are as before', async () => {
   const server = await askedServer((_, response) => response.end('x'))

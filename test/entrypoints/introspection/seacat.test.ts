@@ -67,6 +67,16 @@ for (const [what, answer] of ODD) {
   })
 }
 
+test('the status of an answer is reported, unless it is 200', async () => {
+  for (const [status, more] of [
+    [200, ''],
+    [403, ': answered with status 403'],
+  ] as const) {
+    const { ask } = await exchanging((_, response) => response.writeHead(status).end())
+    await assert.rejects(ask(TOKEN), { message: `the server gave no usable answer${more}` })
+  }
+})
+
 test('a server that is away is no answer', async () => {
   const { server, ask } = await exchanging(() => {})
   await server.close()
