@@ -5,7 +5,7 @@ import { tokenRefusal } from './token-refusal.ts'
 /** The option `confirmation`. A route that requires a bound token checks that by itself. */
 export type ConfirmationRule = 'refuse' | 'ignore' | 'check' | 'require'
 
-export function asksForProof(rule: ConfirmationRule): boolean {
+export function asksForProof(rule: ConfirmationRule | undefined): boolean {
   return rule === 'check' || rule === 'require'
 }
 

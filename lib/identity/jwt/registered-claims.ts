@@ -198,16 +198,14 @@ function audienceRefusal(
   return tokenRefusal('the audience is not accepted', mismatch('aud', expected, aud))
 }
 
-/** The tenants in which an accepted token counts; undefined: in any. */
+/** The tenants in which an accepted token counts. */
 export function readAddressed(
   { aud }: RegisteredClaims,
-  { audience = [], addresses }: Pick<ClaimRules, 'audience' | 'addresses'>,
-): AddressedTenants | undefined {
-  if (addresses === undefined) return undefined
-  const audiences = audiencesIn(aud)
-  const tenants = audiences.flatMap((item) => addresses.tenantOf(item) ?? [])
-  const hasAudience = audiences.some((item) => audience.includes(item))
-  return new AddressedTenants(new Set(tenants), hasAudience, addresses)
+  addresses: TenantsByAddress,
+  audience: readonly string[] = [],
+): AddressedTenants {
+  const tenants = audiencesIn(aud).flatMap((item) => addresses.tenantOf(item) ?? [])
+  return new AddressedTenants(new Set(tenants), names(aud, audience), addresses)
 }
 
 /** The names in a token: claims of its own, if they are strings. Others get copies. */

@@ -169,8 +169,8 @@ function accepted(
   const names = readTokenNames(registered)
   const actors = readActors(registered)
   const login = readLogin(registered, rules.clockTolerance)
-  const addressed = rules.addresses && readAddressed(registered, rules)
-  const mustBeProved = isBound(registered.cnf) && asksForProof(rules.confirmation ?? 'refuse')
+  const addressed = rules.addresses && readAddressed(registered, rules.addresses, rules.audience)
+  const mustBeProved = isBound(registered.cnf) && asksForProof(rules.confirmation)
   const confirmation = mustBeProved ? readConfirmation(registered.cnf) : null
   const { mapClaims, reportMapClaims } = rules
   const read = payload?.isCheap ? readFlatUserInfo : readUserInfo

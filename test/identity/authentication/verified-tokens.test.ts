@@ -89,7 +89,7 @@ test('the tenants that an entry is for count too', () => {
   const addresses = new TenantAddresses('https://api.test/:tenant', 'tenant')
   for (let i = 0; i < 10; i++) {
     const aud = Array.from({ length: 1000 }, (_, index) => `https://api.test/tenant-${index}`)
-    const addressed = readAddressed(registeredClaims({ aud }), { addresses })
+    const addressed = readAddressed(registeredClaims({ aud }), addresses)
     const subject = { exp: EXP, issuer: null, actors: [], addressed }
     const alice = { ...verified('alice'), principal: Principal.of({ sub: 'alice' }, subject, {}) }
     tokens.set(`t${i}`, alice)

@@ -67,6 +67,8 @@ const UNFIT: [what: string, claims: object, header: object, reason: string][] = 
   ['an end that is over', { exp: 1 }, {}, 'expired'],
   ['no end', { exp: undefined }, {}, 'exp is missing'],
   ['an end that is no time', { exp: '1' }, {}, 'exp is not a time'],
+  ['a beginning that is no time', { nbf: '1' }, {}, 'nbf is not a time'],
+  ['an issue that is no time', { iat: '1' }, {}, 'iat is not a time'],
   ['a beginning to come', { nbf: 1e12 }, {}, 'not valid yet'],
   ['an issue to come', { iat: 1e12 }, {}, 'issued in the future'],
   ['a sender', { cnf: { jkt: 'x' } }, {}, 'bound to its sender'],
@@ -89,6 +91,8 @@ test('claims that cost more to read than a signature are read after it', () => {
     const claims = { ...dear, exp: 1 }
     refuseUnproved(goodToken(claims), RULES)
     assert.throws(() => verified(goodToken(claims)), { reason: 'expired' })
+    // The early look was one at the header alone.
+    assert.throws(() => acceptToken(taken(goodToken(claims)), RULES, true), { reason: 'expired' })
   }
 })
 
