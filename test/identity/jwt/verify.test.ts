@@ -84,6 +84,15 @@ for (const [what, claims, header, reason] of UNFIT) {
   })
 }
 
+test('a thumbprint that is none is refused before a signature is verified', () => {
+  const thumbprint = 'x'.repeat(43)
+  for (const jkt of ['', thumbprint.slice(1), `${thumbprint}x`, [thumbprint], 1, null]) {
+    const refuse = () =>
+      refuseUnproved(goodToken({ cnf: { jkt } }), { ...RULES, confirmation: 'check' })
+    assert.throws(refuse, { reason: 'cnf is malformed' })
+  }
+})
+
 test('claims that cost more to read than a signature are read after it', () => {
   const crowd = Array.from({ length: 70 }, () => [])
   const padding = 'x'.repeat(4096)
