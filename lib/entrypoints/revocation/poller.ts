@@ -83,7 +83,7 @@ export function startPoller<Cursor>(
     const asking = ask().finally(() => {
       if (running !== asking) return
       running = undefined
-      if (isWoken) wake()
+      if (isWoken) dueAt = alarm.set(clock.now())
     })
     running = asking
     return asking
@@ -175,7 +175,8 @@ export function startPoller<Cursor>(
 
   /** There may be changes. A question that is under way may have come too early for them. */
   function wake(): void {
-    if (!isOpen) return
+    // Another message must not put off the question that is due.
+    if (!isOpen || isWoken) return
     isWoken = true
     if (running === undefined) dueAt = alarm.set(clock.now())
   }

@@ -4,6 +4,7 @@ import { denyListFunction } from '../../../lib/entrypoints/revocation/deny-list.
 import { type DenyListOptions, denyList } from '../../../lib/entrypoints/revocation/index.ts'
 import type { DenyListSource } from '../../../lib/entrypoints/revocation/poller.ts'
 import { clock } from '../../../lib/platform/runtime/clock.ts'
+import { heard } from '../../helpers/app/heard.ts'
 import { EntryLog } from '../../helpers/servers/entry-log.ts'
 import {
   attend,
@@ -84,7 +85,7 @@ test('wake() asks at once, and again if a question was under way', async (t) => 
   assert.equal(verdictOf(list), true)
 })
 
-test('many messages cause no more questions than fifty in a second', async (t) => {
+test('many messages cause no more questions than fifty in a second, and put none off', async (t) => {
   const { list, log, pass } = start(t)
   attend(t, list)
   await settled()
@@ -93,6 +94,7 @@ test('many messages cause no more questions than fifty in a second', async (t) =
     await pass(1)
   }
   assert.ok(log.asked.length <= 51, `${log.asked.length} questions`)
+  assert.ok(log.asked.length > 40, `${log.asked.length} questions`)
 })
 
 test('a list that is older than maxStale answers again when it is loaded again', async (t) => {
@@ -172,6 +174,8 @@ const NO_ANSWERS: [what: string, answer: unknown][] = [
   ['an entry that is none', { entries: [null], cursor: 1 }],
   ['an entry without a name', { entries: [{ until }], cursor: 1 }],
   ['an entry whose names are null', { entries: [{ sub: null, jti: null, until }], cursor: 1 }],
+  ['an entry with an empty sub', { entries: [{ sub: '', issuer: ISSUER_A, until }], cursor: 1 }],
+  ['an issuer that is a number', { entries: [{ sub: 'bob', issuer: 7, until }], cursor: 1 }],
   ['an entry with a number', { entries: [{ sub: 7, until }], cursor: 1 }],
   ['an inherited sub', { entries: [issuerBeside(Object.create({ sub: 'bob' }))], cursor: 1 }],
   ['a sub that is a getter', { entries: [issuerBeside(withGetter())], cursor: 1 }],
@@ -251,9 +255,10 @@ test('add throws if append failed, and the entry counts here', async (t) => {
 })
 
 test('ready() asks without a service too, and after a question that came too early', async (t) => {
-  const { list, log } = start(t)
+  const { list, log, pass } = start(t)
   await Promise.all([list.ready(), list.ready()])
-  assert.equal(log.asked.length, 1, 'one question at a time')
+  await pass(10 * SECOND)
+  assert.equal(log.asked.length, 1, 'one question at a time, and none of its own')
   assert.equal(verdictOf(list), false)
   const late: (() => void)[] = []
   log.onAnswer = (answer) => new Promise((resolve) => late.push(() => resolve(answer)))
@@ -271,6 +276,7 @@ test('ready() asks without a service too, and after a question that came too ear
 
 test('with the last service it ends, and with the next one it goes on', async (t) => {
   const { list, log, pass } = start(t)
+  const events = heard(t, 'document')
   const [first, second] = [attend(t, list), attend(t, list)]
   await settled()
   first.close()
@@ -284,12 +290,24 @@ test('with the last service it ends, and with the next one it goes on', async (t
   await pass(SECOND)
   assert.equal(log.asked.length, 3)
   assert.deepEqual([...first.logged, ...second.logged], [], 'what is ended is no failure')
+  assert.deepEqual(new Set(events.map(({ event }) => event)), new Set(['fetched']))
   assert.equal(verdictOf(list), STALE)
   log.onAnswer = (answer) => answer
   attend(t, list)
   await settled()
   assert.equal(verdictOf(list), false)
   assert.equal(log.asked.length, 4)
+})
+
+test('a question that its service has ended does not stand for that of the next one', async (t) => {
+  const { list, log, pass } = start(t)
+  log.onAnswer = () => new Promise(() => {})
+  attend(t, list).close()
+  attend(t, list)
+  await settled()
+  list.wake()
+  await pass(SECOND)
+  assert.equal(log.asked.length, 2, 'one question at a time')
 })
 
 test('after a sleep of the machine the next token causes a question', async (t) => {
@@ -420,6 +438,28 @@ for (const [when, failsMeanwhile, answersAll] of [
   })
 }
 
+const wide = { sub: 'alice' }
+const at = (seconds: number) => new Date(START + seconds * SECOND)
+
+for (const [what, first, second, seconds] of [
+  ['names an end', wide, { ...wide, until: at(2000) }, 1999],
+  ['names none, beside one with an end', { ...wide, until: at(100) }, wide, 800],
+  ['reaches farther', { ...wide, issuedBefore: at(-HOUR) }, wide, 800],
+] as const) {
+  for (const seen of ['at once', 'later']) {
+    test(`one that ${what} is no repetition of the first, and comes ${seen}`, async (t) => {
+      const { list, log, pass } = start(t, { maxLifetime: 600 })
+      log.entries.push(first)
+      if (seen === 'at once') log.entries.push(second)
+      attend(t, list)
+      await pass(5 * SECOND)
+      if (seen === 'later') log.entries.push(second)
+      await pass((seconds - 5) * SECOND)
+      assert.equal(verdictOf(list, tokenOf({ expiresAt: new Date(Date.now() + SECOND) })), true)
+    })
+  }
+}
+
 test('one that comes again beside an ended one counts', async (t) => {
   const { list, log, pass } = start(t, { maxLifetime: 600 })
   log.onAnswer = () => ({ entries: [...log.entries], cursor: 1 })
@@ -447,17 +487,21 @@ test('the clock of a store that is ahead makes no entry last longer', async (t) 
   const { list, log, pass } = start(t, { maxLifetime: 600 })
   const source: DenyListSource<number> = {
     changes: async (cursor) => ({
-      entries: cursor === null ? [{ sub: 'alice' }] : [],
+      entries: cursor === null ? [{ sub: 'alice' }, { sub: 'bob' }] : [],
       cursor: 1,
-      keptAt: [START + 24 * HOUR],
+      keptAt: [START + 24 * HOUR, START - 500 * SECOND],
     }),
   }
   const ahead = denyListFunction({ ...RULES, maxLifetime: 600 }, source)
   attend(t, list)
   attend(t, ahead)
   log.entries.push({ sub: 'alice' })
-  await pass(890 * SECOND)
-  const token = () => tokenOf({ expiresAt: new Date(Date.now() + SECOND) })
+  const token = (sub = 'alice') => tokenOf({ sub, expiresAt: new Date(Date.now() + SECOND) })
+  await pass(399 * SECOND)
+  assert.equal(verdictOf(ahead, token('bob')), true)
+  await pass(SECOND)
+  assert.equal(verdictOf(ahead, token('bob')), false, 'it was kept long before it was read')
+  await pass(490 * SECOND)
   assert.deepEqual([verdictOf(list, token()), verdictOf(ahead, token())], [true, true])
   await pass(20 * SECOND)
   assert.deepEqual([verdictOf(list, token()), verdictOf(ahead, token())], [false, false])
