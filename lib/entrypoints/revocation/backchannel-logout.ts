@@ -219,8 +219,9 @@ const BODIES = new Map<string, readonly [status: number, reason: string]>([
 /** Before the handler. Errors of the application's own hooks are answered by the application. */
 function refuseBody(error: Error, request: FastifyRequest, reply: FastifyReply): FastifyReply {
   const code = errorCode(error)
-  const [statusCode, reason] = BODIES.get(code) ?? []
-  if (statusCode === undefined || reason === undefined) throw error
+  const body = BODIES.get(code)
+  if (body === undefined) throw error
+  const [statusCode, reason] = body
   logLine(request.log, 'info', 'logout refused', { code, reason })
   publishLogout(null, 'refused', reason)
   return answer(reply, statusCode, 'invalid_request')

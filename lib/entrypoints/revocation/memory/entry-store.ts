@@ -111,7 +111,6 @@ export class EntryStore {
    */
   add(names: Names, issuedBefore: number, ending: Ending | null, by?: Pull): void {
     const known = ending ?? { end: Date.now() + this.#rules.maxLifetime * 1000, isNamed: false }
-    this.noteAnswer(by?.serial ?? this.#serial)
     // An entry whose source says when it kept it has the same end each time that it comes.
     const answer = ending === null ? by?.serial : undefined
     const entry = new ActiveEntry(names, issuedBefore, known, answer)
@@ -123,7 +122,7 @@ export class EntryStore {
     this.#watched.notify(names, entry)
   }
 
-  /** An answer of the source, which may have had no entries. */
+  /** An answer of the source that came to its end. It may have had no entries. */
   noteAnswer(serial: number): void {
     this.#serial = serial
   }
