@@ -57,12 +57,13 @@ for (const [name, expected, values] of BAD) {
 
 test('maxStale is more than interval', () => {
   for (const options of [{ interval: 60 }, { maxStale: 1 }, { interval: 9, maxStale: 8 }]) {
-    refuses(options, 'maxStale: expected more than interval')
+    const { maxStale = 60 }: { maxStale?: number } = options
+    refuses(options, `maxStale: expected more than interval, found ${maxStale}`)
   }
 })
 
 test('append without changes is refused, because no process would read what it keeps', () => {
-  refuses({ append: () => {} }, 'append: expected changes beside it')
+  refuses({ append: () => {} }, 'append: expected changes beside it, found append alone')
 })
 
 test('what is no object is refused, so that it does not mean the list of one process', () => {

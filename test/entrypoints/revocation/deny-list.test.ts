@@ -2,6 +2,10 @@ import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
 import { test } from 'node:test'
 import { type DenyEntry, denyList } from '../../../lib/entrypoints/revocation/index.ts'
+import {
+  WATCH,
+  type WatchRevocation,
+} from '../../../lib/identity/authentication/revocation-check.ts'
 import { tokenInfo } from '../../../lib/identity/jwt/token-info.ts'
 import type { TokenInfo } from '../../../lib/index.ts'
 import { lifecycleOf } from '../../../lib/platform/callbacks/lifecycle.ts'
@@ -20,6 +24,7 @@ import {
 const ISSUED = START - 60 * SECOND
 
 const LONG = 'a'.repeat(16_000)
+const LONGEST = 'a'.repeat(65_536)
 const KEPT = createHash('sha256').update(LONG, 'utf16le').digest('base64')
 
 const FITS: [what: string, entry: DenyEntry, token: Partial<TokenInfo>, fits: boolean][] = [
@@ -46,6 +51,7 @@ const FITS: [what: string, entry: DenyEntry, token: Partial<TokenInfo>, fits: bo
   ['no issuer', { sub: 'alice', issuer: null }, { issuer: null }, true],
   ['no issuer, of a token of one', { sub: 'alice', issuer: null }, {}, false],
   ['no issuer alone', { issuer: null }, { issuer: null }, true],
+  ['the longest name', { sub: LONGEST }, { sub: LONGEST }, true],
   ['a name of 16 kB', { sub: LONG }, { sub: LONG }, true],
   ['a name of 16 kB that ends otherwise', { sub: LONG }, { sub: `${LONG.slice(1)}b` }, false],
   ['the kept form of a long name', { sub: LONG }, { sub: KEPT }, false],
@@ -73,6 +79,7 @@ test('an entry counts before add has returned', () => {
 test('an entry without until lasts for maxLifetime, and five minutes more', async (t) => {
   const { pass } = stopClocks(t)
   const list = denyList({ maxLifetime: 7200 })
+  attend(t, list)
   await list.add({ sub: 'alice' })
   // One that says its end has no minutes more, and takes none away.
   await list.add({ sub: 'alice', until: new Date(START + 2 * HOUR + SECOND) })
@@ -80,6 +87,8 @@ test('an entry without until lasts for maxLifetime, and five minutes more', asyn
   assert.equal(verdictOf(list), true)
   await pass(1)
   assert.equal(verdictOf(list), false)
+  await pass(60 * SECOND)
+  assert.equal(list.size(), 0, 'it has left memory')
 })
 
 const LIVES: [what: string, token: (now: number) => Partial<TokenInfo>, refused: boolean][] = [
@@ -99,15 +108,21 @@ for (const [what, token, refused] of LIVES) {
   test(`a token that lives ${what} is ${refused ? 'refused' : 'admitted'}`, (t) => {
     stopClocks(t)
     const list = denyList()
-    const logged: string[] = []
-    openLifecycle(list, (reason) => logged.push(reason))
-    for (let again = 0; again < 2; again++) {
-      assert.equal(verdictOf(list, tokenOf(token(Date.now()))), refused)
-    }
-    const reason = 'the deny list refuses a token that lives longer than maxLifetime'
-    assert.deepEqual(logged, refused ? [reason] : [])
+    assert.equal(verdictOf(list, tokenOf(token(Date.now()))), refused)
   })
 }
+
+test('that tokens live too long is logged once, however often the list is read', async (t) => {
+  const { pass } = stopClocks(t)
+  const list = denyList({ changes: () => ({ entries: [], cursor: 0 }) })
+  const { logged } = attend(t, list)
+  for (let again = 0; again < 3; again++) {
+    await pass(SECOND)
+    assert.equal(verdictOf(list, tokenOf({ expiresAt: null })), true)
+    const reason = 'the deny list refuses a token that lives longer than maxLifetime'
+    assert.deepEqual(logged, [reason])
+  }
+})
 
 /** Read without its other member, each would be an entry of all tokens of the issuer. */
 const beside = (entry: object) => Object.assign(entry, { issuer: ISSUER_A })
@@ -176,8 +191,14 @@ test('an entry with issuedBefore fits a token of an unknown age, which an opaque
   const names = { issuer: ISSUER_A, sub: 'alice', jti: null, sid: null }
   const token = tokenInfo(names, { iat: undefined, exp: undefined, nbf: undefined }, true)
   assert.equal(verdictOf(list, token), false)
+  const ended: string[] = []
+  const watch: WatchRevocation = Reflect.get(list, WATCH)
+  const letGo = watch(token, () => ended.push('first'))
+  for (const who of ['second', 'third']) watch(token, () => ended.push(who))
+  letGo()
   await list.add({ sub: 'alice', issuedBefore: new Date(0) })
   assert.equal(verdictOf(list, token), true)
+  assert.deepEqual(ended, ['second', 'third'], 'one that is let go takes no other one along')
 })
 
 test('a prototype that anybody has extended makes no entry wider', async (t) => {
@@ -200,6 +221,7 @@ test('entries of the same names count by themselves, and each as long as it says
     })
   await add(-3 * SECOND, 30)
   await add(-1 * SECOND, 10)
+  await add(-2 * SECOND, 15)
   await add(-2 * SECOND, 20)
   await add(-5 * SECOND, 5)
   assert.equal(list.size(), 3, 'what says nothing new is not held')
@@ -218,10 +240,21 @@ test('entries of the same names count by themselves, and each as long as it says
   assert.equal(list.size(), 1)
 })
 
-test('that a list is full is logged once', async (t) => {
-  const list = denyList({ maxEntries: 1 })
+test('that a list is full is logged once, and again when it is full anew', async (t) => {
+  const { pass } = stopClocks(t)
+  const changes = () => ({ entries: [], cursor: 0 })
+  const list = denyList({ maxEntries: 1, changes, append: () => {} })
   const { logged } = attend(t, list)
-  for (const jti of ['a', 'b']) await list.add({ jti })
-  for (const _ of [1, 2]) assert.equal(verdictOf(list), 'ERR_DENY_LIST_FULL')
-  assert.deepEqual(logged, ['the deny list is full (ERR_DENY_LIST_FULL)'])
+  const reason = 'the deny list is full (ERR_DENY_LIST_FULL)'
+  for (const expected of [[reason], [reason, reason]]) {
+    const until = new Date(Date.now() + 90 * SECOND)
+    for (const jti of ['a', 'b']) await list.add({ jti, until })
+    for (const seconds of [1, 70]) {
+      await pass(seconds * SECOND)
+      assert.equal(verdictOf(list), 'ERR_DENY_LIST_FULL')
+      assert.deepEqual(logged, expected)
+    }
+    await pass(60 * SECOND)
+    assert.equal(verdictOf(list), false)
+  }
 })

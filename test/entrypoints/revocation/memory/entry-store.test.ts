@@ -4,7 +4,6 @@ import { type DenyEntry, denyList } from '../../../../lib/entrypoints/revocation
 import { clock } from '../../../../lib/platform/runtime/clock.ts'
 import {
   attend,
-  HOUR,
   ISSUER_A,
   SECOND,
   START,
@@ -46,6 +45,7 @@ for (const [what, entry, code, others] of LOST) {
     await list.add({ jti: 'a', until: inSeconds(100) })
     await list.add({ jti: 'b', until: inSeconds(100) })
     await list.add({ ...entry, until: inSeconds(50) })
+    await list.add({ sid: 'other', issuer: 'https://c.example.com', until: inSeconds(50) })
     assert.equal(list.size(), 2)
     assert.equal(verdictOf(list), code)
     assert.equal(verdictOf(list, tokenOf(others)), false)
@@ -120,6 +120,8 @@ test('where there are several issuers, one beyond a quarter of the entries gets 
   assert.equal(verdictOf(list, tokenOf({ issuer: null })), false)
   assert.equal(verdictOf(list, tokenOf({ issuer: ISSUER_B, sub: 'carol' })), true)
   assert.equal(attendant.isReady, true)
+  for (let i = 0; i < 150; i++) await list.add({ jti: `token of any issuer ${i}` })
+  assert.equal(list.size(), 251, 'what names no issuer is of none')
   await pass(100 * SECOND, 10 * SECOND)
   assert.equal(verdictOf(list), false)
 })
@@ -272,26 +274,57 @@ function fullList(t: TestContext) {
   return list
 }
 
-test('users without room of one issuer take no circle from those of another', async () => {
+/** A full list without room for many users of an issuer: the places of all users are taken. */
+async function withoutPlaces(issuer: string | undefined, many: number) {
   const list = denyList({ maxEntries: 1 })
-  await list.add({ jti: 'a' })
-  for (let i = 0; i < 4000; i++) await list.add({ sub: `user-${i}`, issuer: ISSUER_A })
-  await list.add({ sub: 'alice', issuer: ISSUER_B })
-  const verdict = (sub: string, issuer: string) => verdictOf(list, tokenOf({ sub, issuer }))
-  assert.equal(verdict('alice', ISSUER_B), 'ERR_DENY_LIST_USER_FULL')
-  assert.equal(verdict('bob', ISSUER_B), false)
-  assert.equal(verdict('user-0', ISSUER_A), 'ERR_DENY_LIST_ISSUER_FULL')
+  const add = (names: DenyEntry) => list.add(names)
+  const verdict = (sub: string, iss: string | null = ISSUER_A) =>
+    verdictOf(list, tokenOf({ sub, issuer: iss }))
+  await add({ jti: 'a' })
+  for (let i = 0; i < many; i++) {
+    await add({ sub: `user-${i}`, ...(issuer !== undefined && { issuer }) })
+  }
+  return { add, verdict }
+}
+
+const ISSUER_C = 'https://c.example.com'
+
+test('users without room of one issuer take no place from those of another', async () => {
+  const { add, verdict } = await withoutPlaces(ISSUER_A, 3999)
+  await add({ sub: 'bob', issuer: ISSUER_B })
+  await add({ sid: 'session-9', issuer: ISSUER_C })
+  await add({ sub: 'carol', issuer: ISSUER_C })
+  assert.equal(verdict('nobody'), false, 'the other issuer has one scope already')
+  await add({ sub: 'alice', issuer: 'https://d.example.com' })
+  assert.equal(verdict('alice', 'https://d.example.com'), 'ERR_DENY_LIST_USER_FULL')
+  assert.equal(verdict('nobody', 'https://d.example.com'), false)
+  assert.equal(verdict('bob', ISSUER_B), 'ERR_DENY_LIST_USER_FULL')
+  assert.equal(verdict('nobody', ISSUER_B), false)
+  assert.equal(verdict('user-0'), 'ERR_DENY_LIST_ISSUER_FULL')
 })
 
-test('beyond so many users that had no room, their issuer gets 503', async () => {
-  const list = denyList({ maxEntries: 1 })
-  await list.add({ jti: 'a' })
-  for (let i = 0; i < 4000; i++) await list.add({ sub: `user-${i}`, issuer: ISSUER_A })
-  assert.equal(verdictOf(list), false)
-  await list.add({ sub: 'one more', issuer: ISSUER_A })
-  assert.equal(verdictOf(list), 'ERR_DENY_LIST_ISSUER_FULL')
-  assert.equal(verdictOf(list, tokenOf({ issuer: ISSUER_B })), false)
+test('of two issuers with as many users without room, the one with the next user pays', async () => {
+  const { add, verdict } = await withoutPlaces(ISSUER_A, 2000)
+  for (let i = 0; i <= 2000; i++) await add({ sub: `user-${i}`, issuer: ISSUER_B })
+  assert.equal(verdict('nobody'), false)
+  assert.equal(verdict('nobody', ISSUER_B), 'ERR_DENY_LIST_ISSUER_FULL')
 })
+
+for (const [whose, issuer, code] of [
+  ['their issuer gets', ISSUER_A, 'ERR_DENY_LIST_ISSUER_FULL'],
+  ['of no issuer, all get', undefined, 'ERR_DENY_LIST_FULL'],
+] as const) {
+  test(`beyond so many users that had no room, ${whose} 503`, async () => {
+    const { add, verdict } = await withoutPlaces(issuer, 4000)
+    const names = (sub: string) => ({ sub, ...(issuer !== undefined && { issuer }) })
+    await add(names('user-0'))
+    assert.equal(verdict('nobody'), false)
+    await add(names('one more'))
+    assert.equal(verdict('nobody'), code)
+    assert.equal(verdict('user-0'), 'ERR_DENY_LIST_USER_FULL')
+    assert.equal(verdict('nobody', ISSUER_B), issuer === undefined ? code : false)
+  })
+}
 
 test('memory is bounded in bytes, whatever the names are', async () => {
   const sizes: number[] = []
@@ -316,7 +349,8 @@ test('entries leave memory within a minute after their end, in slices', async (t
   const list = denyList()
   attend(t, list)
   for (let i = 0; i < 50_000; i++) {
-    await list.add({ sub: `user-${i}`, until: inSeconds(i % 2 === 0 ? 30 : 90) })
+    const name = i % 4 < 2 ? 'sub' : 'jti'
+    await list.add({ [name]: `name-${i}`, until: inSeconds(i % 2 === 0 ? 30 : 90) })
   }
   await pass(59 * SECOND, 59 * SECOND)
   assert.equal(list.size(), 50_000)
@@ -339,6 +373,7 @@ test('an end counts the tolerance of the services, as that of a token does', asy
   assert.equal(verdictOf(list, token), true)
   await pass(1)
   assert.equal(verdictOf(list, token), false)
+  await assert.rejects(list.add({ jti: 'token-1', until: inSeconds(-60) }), /is over/)
   await list.add({ jti: 'token-1', until: inSeconds(-59) })
   assert.equal(verdictOf(list, token), true, 'a token may be revoked in its last seconds')
 })
@@ -351,41 +386,34 @@ function clocksApart(t: TestContext) {
   return { pass, setWallClock: (by: number) => t.mock.method(Date, 'now', () => wall() + by) }
 }
 
-test('an entry does not end because the wall clock was set forward', async (t) => {
-  const { pass, setWallClock } = clocksApart(t)
-  const list = denyList()
-  await list.add({ sub: 'alice', until: inSeconds(100) })
-  setWallClock(1000 * SECOND)
-  await pass(99 * SECOND)
-  assert.equal(verdictOf(list), true)
-  await pass(SECOND)
-  assert.equal(verdictOf(list), false)
-})
+/** Ends of entries that are added before and after the wall clock was set; then the last end. */
+const CLOCKS: [setBy: number, before: number[], after: number[], end: number][] = [
+  [1000, [100], [], 100],
+  [1000, [100, 200, 150], [], 200],
+  [1000, [100], [50], 100],
+  [-3600, [100, 100], [], 3700],
+  [-300, [100, 200, 150], [], 500],
+  [-300, [100], [350], 400],
+]
 
-test('of lost entries the last one by each clock is remembered', async (t) => {
-  const { pass, setWallClock } = clocksApart(t)
-  const list = denyList({ maxEntries: 1 })
-  await list.add({ sub: 'somebody' })
-  await list.add({ sub: 'alice', jti: 'token-1', until: inSeconds(100) })
-  setWallClock(-300 * SECOND)
-  await list.add({ sub: 'alice', jti: 'token-2', until: inSeconds(150) })
-  await pass(399 * SECOND)
-  assert.equal(verdictOf(list), 'ERR_DENY_LIST_USER_FULL')
-  await pass(SECOND)
-  assert.equal(verdictOf(list), false)
-})
-
-test('an entry lasts longer if the wall clock was set back, as the tokens do', async (t) => {
-  const { pass, setWallClock } = clocksApart(t)
-  const list = denyList()
-  await list.add({ sub: 'alice', until: inSeconds(100) })
-  await list.add({ sub: 'alice', until: inSeconds(100) })
-  await pass(50 * SECOND)
-  setWallClock(-HOUR)
-  await pass(HOUR, 60 * SECOND)
-  assert.equal(verdictOf(list), true)
-  await pass(49 * SECOND)
-  assert.equal(verdictOf(list), true)
-  await pass(SECOND)
-  assert.equal(verdictOf(list), false)
-})
+for (const maxEntries of [1000, 1]) {
+  const what = maxEntries === 1 ? 'lost entries' : 'entries'
+  for (const [setBy, before, after, end] of CLOCKS) {
+    test(`${what} until ${before}, then ${after} last ${end} s, the wall clock set by ${setBy} s`, async (t) => {
+      const { pass, setWallClock } = clocksApart(t)
+      const list = denyList({ maxEntries })
+      attend(t, list, { issuers: [ISSUER_A], clockTolerance: 60 })
+      await list.add({ jti: 'another' })
+      const add = async (ends: number[]) => {
+        for (const each of ends) await list.add({ sub: 'alice', until: inSeconds(each) })
+      }
+      await add(before)
+      setWallClock(setBy * SECOND)
+      await add(after)
+      await pass((end + 59) * SECOND, 59 * SECOND)
+      assert.equal(verdictOf(list), maxEntries === 1 ? 'ERR_DENY_LIST_USER_FULL' : true)
+      await pass(SECOND)
+      assert.equal(verdictOf(list), false)
+    })
+  }
+}
