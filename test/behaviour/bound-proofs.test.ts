@@ -263,7 +263,7 @@ const MISMATCHES: readonly [of: string, parts: ProofParts, expected: RegExp, fou
   ['htu', { claims: { htu: `${PUBLIC}/other` } }, /api\.test\/me/, /api\.test\/other/],
   ['iat', { claims: { iat: 1_000_000_000 } }, /./, /1000000000/],
   ['typ', { header: { typ: 'JWT' } }, /dpop\+jwt/, /JWT/],
-  ['alg', { header: { alg: 'RS256' } }, /ES256/, /RS256/],
+  ['alg', { header: { alg: 'HS256' } }, /ES256/, /HS256/],
 ]
 
 for (const [of, parts, expected, found] of MISMATCHES) {

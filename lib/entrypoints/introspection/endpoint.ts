@@ -194,7 +194,8 @@ async function withoutUnusableKeys(response: Response): Promise<Response> {
   if (response.status !== 200) return response
   const set: unknown = await response.json()
   const read = readMembers(set)
-  const keys = [ownMember(set, 'keys')].flat().filter((_, i) => typeof read[i] === 'object')
+  const members = ownMember(set, 'keys')
+  const keys = Array.isArray(members) ? members.filter((_, i) => typeof read[i] === 'object') : []
   return Response.json({ keys: keys.map(withoutEmptyMembers) })
 }
 

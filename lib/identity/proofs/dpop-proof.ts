@@ -4,7 +4,7 @@ import { isThrown, withoutStack } from '../../platform/runtime/error.ts'
 import { flatString } from '../../platform/runtime/flat-string.ts'
 import { isTooComplex } from '../../platform/runtime/json-complexity.ts'
 import { ownProperty } from '../../platform/runtime/own-property.ts'
-import { verifySignature } from '../jwks/algorithms.ts'
+import { proofAlgorithms, verifySignature } from '../jwks/algorithms.ts'
 import { importWrittenKey, readWrittenKey, thumbprintOf } from '../jwks/jwk.ts'
 import { decodeBase64url, parseObject, utf8Text } from '../jwt/compact-jws.ts'
 import type { Confirmation, ProofKey } from '../jwt/confirmation.ts'
@@ -77,13 +77,14 @@ function keyOf(part: string, confirmation: Confirmation, jkt: string): ProofKey 
   }
   const typ = ownProperty(header, 'typ')
   if (typ !== 'dpop+jwt') throw proofRefusal('another type', mismatch('typ', ['dpop+jwt'], typ))
+  const alg = ownProperty(header, 'alg')
+  if (typeof alg !== 'string' || !proofAlgorithms.includes(alg)) {
+    throw proofRefusal('another algorithm', mismatch('alg', proofAlgorithms, alg))
+  }
   const jwk = readWrittenKey(ownProperty(header, 'jwk'))
   if (typeof jwk === 'string') throw proofRefusal(`the key is ${jwk}`)
   if (thumbprintOf(jwk) !== jkt) throw tokenRefusal('the DPoP proof is of another key')
-  const alg = ownProperty(header, 'alg')
-  if (typeof alg !== 'string' || !jwk.algorithms.includes(alg)) {
-    throw proofRefusal('another algorithm', mismatch('alg', jwk.algorithms, alg))
-  }
+  if (!jwk.algorithms.includes(alg)) throw proofRefusal('the algorithm is not that of the key')
   const imported = last ?? importWrittenKey(jwk)
   if (typeof imported === 'string') throw proofRefusal(`the key is ${imported}`)
   const kept = part.length > MAX_KEPT_HEADER ? null : flatString(part)
