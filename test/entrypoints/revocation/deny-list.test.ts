@@ -245,13 +245,15 @@ test('that a list is full is logged once, and again when it is full anew', async
   const changes = () => ({ entries: [], cursor: 0 })
   const list = denyList({ maxEntries: 1, changes, append: () => {} })
   const { logged } = attend(t, list)
-  const reason = 'the deny list is full (ERR_DENY_LIST_FULL)'
+  const reason = 'the deny list is full (ERR_DENY_LIST_USER_FULL)'
   for (const expected of [[reason], [reason, reason]]) {
     const until = new Date(Date.now() + 90 * SECOND)
-    for (const jti of ['a', 'b']) await list.add({ jti, until })
+    for (const names of [{ jti: 'a' }, { jti: 'b' }, { sub: 'alice' }]) {
+      await list.add({ ...names, until })
+    }
     for (const seconds of [1, 70]) {
       await pass(seconds * SECOND)
-      assert.equal(verdictOf(list), 'ERR_DENY_LIST_FULL')
+      assert.equal(verdictOf(list), 'ERR_DENY_LIST_USER_FULL')
       assert.deepEqual(logged, expected)
     }
     await pass(60 * SECOND)

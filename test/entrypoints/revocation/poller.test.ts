@@ -438,6 +438,22 @@ for (const [when, failsMeanwhile, answersAll] of [
   })
 }
 
+test('an entry without an end that is read anew after a failure ends as it would have', async (t) => {
+  const { list, log, pass } = start(t, { maxLifetime: 600 })
+  log.entries.push({ sub: 'alice' })
+  attend(t, list)
+  await settled()
+  await pass(500 * SECOND)
+  log.onAnswer = () => assert.fail('on purpose')
+  await pass(20 * SECOND)
+  log.onAnswer = (answer) => answer
+  const token = () => tokenOf({ expiresAt: new Date(Date.now() + SECOND) })
+  await pass(379 * SECOND)
+  assert.equal(verdictOf(list, token()), true)
+  await pass(SECOND)
+  assert.equal(verdictOf(list, token()), false)
+})
+
 const wide = { sub: 'alice' }
 const at = (seconds: number) => new Date(START + seconds * SECOND)
 

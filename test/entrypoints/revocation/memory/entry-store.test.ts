@@ -213,13 +213,14 @@ test('whoever holds most makes room, and not who holds more than most others do'
 
 test('a list that is read anew, and has no room for all, makes no room again', async (t) => {
   const { add, lost } = manyIssuers(t, { maxEntries: 100 }, 7)
-  const read = async () => {
-    for (let issuer = 0; issuer < 7; issuer++) await add(issuer, 20)
+  const read = async (many: number) => {
+    for (let issuer = 0; issuer < 7; issuer++) await add(issuer, many)
     return Array.from({ length: 7 }, (_, issuer) => lost(issuer, 20))
   }
-  const first = await read()
+  const first = await read(20)
   assert.equal(first.flat().length, 40)
-  for (let again = 0; again < 10; again++) assert.deepEqual(await read(), first)
+  for (let again = 0; again < 10; again++) assert.deepEqual(await read(20), first)
+  assert.deepEqual(await read(1), first, 'what had to go has no room when it comes again')
 })
 
 test('an entry without a user makes no room, since its whole issuer would have to pay', async (t) => {
@@ -387,19 +388,21 @@ function clocksApart(t: TestContext) {
 }
 
 /** Ends of entries that are added before and after the wall clock was set; then the last end. */
-const CLOCKS: [setBy: number, before: number[], after: number[], end: number][] = [
+const CLOCKS: [setBy: number, before: number[], after: number[], end: number, again?: 'again'][] = [
   [1000, [100], [], 100],
   [1000, [100, 200, 150], [], 200],
   [1000, [100], [50], 100],
   [-3600, [100, 100], [], 3700],
   [-300, [100, 200, 150], [], 500],
   [-300, [100], [350], 400],
+  [1000, [100], [50], 1050, 'again'],
+  [-300, [100], [350], 350, 'again'],
 ]
 
 for (const maxEntries of [1000, 1]) {
   const what = maxEntries === 1 ? 'lost entries' : 'entries'
-  for (const [setBy, before, after, end] of CLOCKS) {
-    test(`${what} until ${before}, then ${after} last ${end} s, the wall clock set by ${setBy} s`, async (t) => {
+  for (const [setBy, before, after, end, again = ''] of CLOCKS) {
+    test(`${what} until ${before}, then ${after} last ${end} s, the wall clock set by ${setBy} s ${again}`, async (t) => {
       const { pass, setWallClock } = clocksApart(t)
       const list = denyList({ maxEntries })
       attend(t, list, { issuers: [ISSUER_A], clockTolerance: 60 })
@@ -410,6 +413,7 @@ for (const maxEntries of [1000, 1]) {
       await add(before)
       setWallClock(setBy * SECOND)
       await add(after)
+      if (again) setWallClock(0)
       await pass((end + 59) * SECOND, 59 * SECOND)
       assert.equal(verdictOf(list), maxEntries === 1 ? 'ERR_DENY_LIST_USER_FULL' : true)
       await pass(SECOND)
