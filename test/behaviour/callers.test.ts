@@ -469,6 +469,30 @@ for (const [what, isKept, expected] of [
   })
 }
 
+for (const [what, end, expected] of [
+  ['keys are replaced', (service: AuthService) => service.refreshKeys(), 'admitted lazy-raccoon'],
+  ['token is revoked', (_: AuthService, add: () => Promise<void>) => add(), INVALID],
+] as const) {
+  test(`a caller whose ${what} while it waits for a refusal is decided anew`, async (t) => {
+    const other = await createTestAuthority({ issuer: 'https://one.test' })
+    const more = other.publicKeys.keys.map((key) => ({ ...key, kid: 'another' }))
+    let { keys } = authority.publicKeys
+    const server = await askedServer((_, response) => response.end(JSON.stringify({ keys })))
+    const isRevoked = denyList()
+    let asked = 0
+    const tenants = async () => {
+      asked += 1
+      if (asked > 1) return true
+      keys = [...keys, ...more]
+      await end(service, () => isRevoked.add({ sub: 'test-user', issuer: authority.issuer }))
+      return false
+    }
+    const options = { publicKeysUrl: server.url, tenants, tenantsMaxAge: 0, isRevoked }
+    const { service, call } = await start(t, options)
+    assert.equal(await call({ token, tenant: 'lazy-raccoon' }), expected)
+  })
+}
+
 test('where the deny list grows stale while rights are asked for it is 503, as for a request', async (t) => {
   holdTime(t, { apis: ['Date', 'setTimeout'], now: Date.now() })
   let isUp = true
