@@ -176,8 +176,9 @@ function isName(member: string, value: unknown): value is string | null {
 
 /** A member that is there in another way than as a value of the entry's own would be left out. */
 function memberOf(entry: object, name: string, Failure: Failure): unknown {
-  if (!(name in entry)) return undefined
   const own = Object.getOwnPropertyDescriptor(entry, name)
+  // The first look decides: `in` may be answered by a proxy of the application.
+  if (own === undefined && !(name in entry)) return undefined
   if (own?.enumerable === true && 'value' in own) return own.value
   throw new Failure(`${name} of an entry must be a plain member of its own`)
 }

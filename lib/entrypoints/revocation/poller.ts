@@ -100,7 +100,6 @@ export function startPoller<Cursor>(
     const by = { serial, isAnew: cursor === null }
     try {
       while (await takePage(by, waits));
-      store.noteAnswer(by.serial)
       currentAt = startedAt
       onSuccess(startedAt)
     } catch (error) {
@@ -126,7 +125,7 @@ export function startPoller<Cursor>(
    * the answer is a failure all the same, so that it is asked for again.
    */
   async function take(
-    { entries, keptAt }: Page<Cursor>,
+    { entries, keptAt, hasMore }: Page<Cursor>,
     by: Pull,
     waits: PendingRequests,
   ): Promise<void> {
@@ -146,6 +145,8 @@ export function startPoller<Cursor>(
       sliceEnd = performance.now() + SLICE
     }
     if (waits.isOver) throw ended()
+    // Even if it is a failure, entries that it has not do not come again.
+    if (hasMore !== true) store.noteAnswer(by.serial)
     if (failure !== undefined) throw failure
   }
 

@@ -223,6 +223,19 @@ test('rows of a table are entries: null is no name, and other columns do not cou
   assert.equal(verdictOf(list), true)
 })
 
+test('a row that hides its names from the operator in is no entry of the whole issuer', async (t) => {
+  const { list, log } = start(t)
+  const row = new Proxy(
+    { sub: 'bob', issuer: ISSUER_A, until },
+    { has: (row, name) => name !== 'sub' && name in row },
+  )
+  log.onAnswer = () => ({ entries: [row], cursor: null })
+  attend(t, list)
+  await settled()
+  const verdicts = ['bob', 'alice'].map((sub) => verdictOf(list, tokenOf({ sub })))
+  assert.deepEqual(verdicts, [true, false])
+})
+
 test('an answer that is late is a failure, and does not count when it comes', async (t) => {
   const { list, log, pass } = start(t)
   const { logged } = attend(t, list)
@@ -495,6 +508,17 @@ test('ended entries leave their room, even if none has come since', async (t) =>
   attend(t, list)
   await pass(5 * SECOND)
   assert.equal(list.size(), 100)
+  await pass(1000 * SECOND, 5 * SECOND)
+  assert.equal(list.size(), 0)
+})
+
+test('entries that ended leave their room, even if each answer has a bad one too', async (t) => {
+  const { list, log, pass } = start(t, { maxLifetime: 600, whenStale: 'admit' })
+  log.onAnswer = () => ({ entries: [{ sub: 'alice' }, {}], cursor: 1 })
+  attend(t, list)
+  await pass(5 * SECOND)
+  assert.equal(list.size(), 1)
+  log.onAnswer = () => ({ entries: [{}], cursor: 1 })
   await pass(1000 * SECOND, 5 * SECOND)
   assert.equal(list.size(), 0)
 })
