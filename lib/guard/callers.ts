@@ -149,7 +149,7 @@ export class Callers {
     if (signal.aborted) return signal
     keepListeners(signal)
     this.#watches.set(key, watched)
-    signal.addEventListener('abort', () => this.#watches.delete(key))
+    signal.addEventListener('abort', () => this.#watches.delete(key), { once: true })
     return signal
   }
 }
