@@ -80,17 +80,18 @@ export function startPoller<Cursor>(
 
   function pull(): Promise<void> {
     if (running !== undefined) return running
-    const asking = ask().finally(() => {
+    const startedAt = clock.now()
+    const asking = ask(startedAt).finally(() => {
       if (running !== asking) return
       running = undefined
-      if (isWoken) dueAt = alarm.set(clock.now())
+      // In the same turn: a service that comes later finds no question under way, and asks.
+      if (isOpen) dueAt = alarm.set(isWoken ? clock.now() : startedAt + interval * 1000)
     })
     running = asking
     return asking
   }
 
-  async function ask(): Promise<void> {
-    const startedAt = clock.now()
+  async function ask(startedAt: number): Promise<void> {
     const waits = new PendingRequests()
     current = waits
     isWoken = false
@@ -107,8 +108,6 @@ export function startPoller<Cursor>(
       if (current === waits) cursor = null
       if (!waits.isOver) onFailure(error)
       throw error
-    } finally {
-      if (current === waits && isOpen) dueAt = alarm.set(startedAt + interval * 1000)
     }
   }
 

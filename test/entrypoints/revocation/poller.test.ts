@@ -312,6 +312,21 @@ test('with the last service it ends, and with the next one it goes on', async (t
   assert.equal(log.asked.length, 4)
 })
 
+test('a service that comes at any turn of an earlier question is asked for all the same', async (t) => {
+  const { pass } = stopClocks(t)
+  const logs = Array.from({ length: 20 }, () => new EntryLog())
+  for (const [turns, { changes }] of logs.entries()) {
+    const list = denyList({ changes, interval: 5 })
+    const isReady = list.ready()
+    for (let turn = 0; turn < turns; turn++) await null
+    attend(t, list)
+    await isReady
+  }
+  await pass(10 * SECOND)
+  const silent = logs.flatMap(({ asked }, turns) => (asked.length < 3 ? [turns] : []))
+  assert.deepEqual(silent, [])
+})
+
 test('a question that its service has ended does not stand for that of the next one', async (t) => {
   const { list, log, pass } = start(t)
   log.onAnswer = () => new Promise(() => {})
