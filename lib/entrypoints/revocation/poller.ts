@@ -100,7 +100,7 @@ export function startPoller<Cursor>(
     serial += 1
     const by = { serial, isAnew: cursor === null }
     try {
-      while (await takePage(by, waits));
+      await takePages(by, waits)
       currentAt = startedAt
       onSuccess(startedAt)
     } catch (error) {
@@ -111,23 +111,34 @@ export function startPoller<Cursor>(
     }
   }
 
-  async function takePage(by: Pull, waits: PendingRequests): Promise<boolean> {
-    const page = ownCopy(await inTime(() => source.changes(cursor), waits))
-    if (page.notice !== undefined) onNotice(page.notice)
-    await take(page, by, waits)
-    cursor = page.cursor
-    return page.hasMore === true
+  /**
+   * If one entry cannot be read, all others count, those of later pages too. The answer is a
+   * failure all the same, so that all are asked for again.
+   */
+  async function takePages(by: Pull, waits: PendingRequests): Promise<void> {
+    const failures: unknown[] = []
+    let hasMore = true
+    while (hasMore) {
+      const page = ownCopy(await inTime(() => source.changes(cursor), waits))
+      if (page.notice !== undefined) onNotice(page.notice)
+      const failure = await take(page, by, waits)
+      if (failure !== undefined) failures.push(failure)
+      cursor = page.cursor
+      hasMore = page.hasMore === true
+    }
+    if (failures.length > 0) throw failures[0]
   }
 
   /**
-   * In slices, so that requests have their turn. If one entry cannot be read, all others count, and
-   * the answer is a failure all the same, so that it is asked for again.
+   * In slices, so that requests have their turn.
+   *
+   * @returns the failure of the first entry that cannot be read; undefined: there is none
    */
   async function take(
     { entries, keptAt, hasMore }: Page<Cursor>,
     by: Pull,
     waits: PendingRequests,
-  ): Promise<void> {
+  ): Promise<unknown> {
     let failure: unknown
     let sliceEnd = performance.now() + SLICE
     let index = 0
@@ -146,7 +157,7 @@ export function startPoller<Cursor>(
     if (waits.isOver) throw ended()
     // Even if it is a failure, entries that it has not do not come again.
     if (hasMore !== true) store.noteAnswer(by.serial)
-    if (failure !== undefined) throw failure
+    return failure
   }
 
   function add(entry: unknown, keptAt: number | undefined, by: Pull): void {

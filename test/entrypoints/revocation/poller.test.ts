@@ -214,6 +214,30 @@ test('of an answer with a bad entry the good ones count', async (t) => {
   assert.equal(verdictOf(list, tokenOf({ sub: 'bob' })), NOT_LOADED)
 })
 
+test('after a page with a bad entry the later pages are read, and count', async (t) => {
+  const { pass } = stopClocks(t)
+  const pages = [[42], [ENTRY]]
+  const asked: (number | null)[] = []
+  const source: DenyListSource<number> = {
+    async changes(cursor) {
+      asked.push(cursor)
+      const at = cursor ?? 0
+      return { entries: pages[at] ?? [], cursor: at + 1, hasMore: at + 1 < pages.length }
+    },
+  }
+  const list = denyListFunction({ ...RULES, maxLifetime: 7200, whenStale: 'admit' }, source)
+  const { logged } = attend(t, list)
+  await settled()
+  assert.equal(verdictOf(list), true)
+  assert.equal(verdictOf(list, tokenOf({ sub: 'bob' })), false)
+  assert.equal(logged.length, 1)
+  pages[0] = []
+  await pass(5 * SECOND)
+  assert.deepEqual(asked, [null, 1, null, 1], 'all is asked for anew')
+  await pass(5 * SECOND)
+  assert.deepEqual(asked.slice(4), [2], 'and then what has come since')
+})
+
 test('rows of a table are entries: null is no name, and other columns do not count', async (t) => {
   const { list, log } = start(t)
   const row = { id: 1, jti: null, sid: null, sub: 'alice', issuer: null, issuedBefore: null, until }
