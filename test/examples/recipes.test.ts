@@ -132,6 +132,14 @@ for (const [server, options, token, tenant, held] of RECIPES) {
   })
 }
 
+test('the options for another server take no token for all tenants, and none without a tenant', () => {
+  const { mapClaims } = forAnotherServer
+  for (const claim of ['*', undefined, null, 7, ['lazy-raccoon']]) {
+    const claims = { sub: 'dora', org_id: claim, roles: ['cook'] }
+    assert.throws(() => mapClaims?.(claims), /another token/, JSON.stringify(claim))
+  }
+})
+
 test('the options for Keycloak without organizations take no other type of token', () => {
   const { mapClaims } = forKeycloakGroups
   for (const typ of ['ID', 'Refresh', 'bearer', '', null, undefined, ['Bearer']]) {

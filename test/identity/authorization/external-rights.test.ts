@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { ERR_AUTH_RESOURCES_UNAVAILABLE } from '../../../lib/errors.ts'
 import {
   ExternalRights,
   type ExternalRightsRules,
@@ -79,6 +80,17 @@ test('refused by old rights, who has newer ones since gets these, and nobody is 
     assert.deepEqual(tenants, { 1.9: [], 2: ['2'], 3.9: ['2'], 4: ['4'] }[seconds])
   }
   assert.deepEqual(questions, [0, 1, 0, 1])
+})
+
+test('close() ends the questions that are open, and asks none that waits for a place', async () => {
+  const { rights, of, asked } = rightsBy(() => new Promise(() => {}))
+  const waiting = Array.from({ length: 70 }, (_, i) => of(`user-${i}`))
+  rights.close()
+  for (const question of await Promise.allSettled(waiting)) {
+    assert.equal(question.status, 'rejected')
+    assert.ok(question.reason instanceof ERR_AUTH_RESOURCES_UNAVAILABLE, `${question.reason}`)
+  }
+  assert.equal(asked().length, 64)
 })
 
 /** A text of 1 Mi letters, that counts with 2 MiB. All users share it. */

@@ -98,6 +98,19 @@ test('a proof that was dropped does not come back when the clock is set back', (
   assert.equal(isFirst(keyOf('k', 1), until), false)
 })
 
+test('a clock that was right again after an hour behind refuses no fresh proof meanwhile', (t) => {
+  const time = clocks(t)
+  const isFirst = localProofTable()
+  const until = time.in(5 * MINUTE)
+  isFirst(keyOf('k', 1), until)
+  time.set(-HOUR)
+  time.pass(10 * MINUTE)
+  assert.equal(isFirst.size, 1, 'its end has not come on the wall clock')
+  time.pass(50 * MINUTE)
+  assert.equal(isFirst(keyOf('k', 2), until), true)
+  assert.equal(isFirst(keyOf('k', 1), until), false)
+})
+
 test('a clock that is set forth for seconds and back again refuses no proof, and brings none back', (t) => {
   const time = clocks(t)
   const isFirst = localProofTable()
