@@ -221,10 +221,21 @@ test('routes() lists paths that the router keeps in a spelling of its own', asyn
   for (const url of urls) app.get(url, handler)
   await app.ready()
   const listed = app.authService.routes().map(({ method, url }) => `${method} ${url}`)
-  const shown = listed
   assert.deepEqual(
-    shown,
+    listed,
     urls.map((url) => `GET ${url}`),
+  )
+})
+
+test('routes() lists an open path that ends in two slashes where the router ignores the last', async (t) => {
+  const app = await guardedApp(t, {}, { routerOptions: { ignoreTrailingSlash: true } })
+  app.get('/x', handler)
+  app.get('/x//', { config: { noauth: true } }, handler)
+  await app.ready()
+  const open = app.authService.routes().filter(({ noauth }) => noauth)
+  assert.deepEqual(
+    open.map(({ method, url }) => `${method} ${url}`),
+    ['GET /x//', 'HEAD /x//'],
   )
 })
 
