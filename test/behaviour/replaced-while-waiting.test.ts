@@ -122,6 +122,32 @@ for (const [how, by, expected] of CHANGES) {
   })
 }
 
+/** Calls a function after so many jobs of promises. */
+const afterJobs = (count: number, run: () => void): void =>
+  count === 0 ? run() : queueMicrotask(() => afterJobs(count - 1, run))
+
+test('a request is decided by its issuer as it is then, however soon after its answer that is replaced', async (t) => {
+  const headers = await authority.headers({ resources: RIGHTS })
+  const token = await authority.token({ sub: 'bob', resources: RIGHTS })
+  for (let jobs = 0; jobs < 30; jobs++) {
+    const slow = slowOnce(RULES)
+    const answers = [slow.ask]
+    const app = bareApp(t)
+    const issuers = () => answers.pop()?.() ?? { ...RULES, tenants: ['acme'] }
+    await app.register(tenantAuth, untyped({ issuers }))
+    const preValidation = async () => void (await new Promise(setImmediate))
+    app.get('/:tenant', { preValidation }, async () => 'ok')
+    const waiting = app.inject({ url: '/globex', headers })
+    await slow.isAsked()
+    slow.answer()
+    afterJobs(jobs, () => {
+      app.authService.forget({ issuer })
+      void app.authService.authenticate({ token })
+    })
+    assert.equal(outcome(await waiting), '403 ERR_AUTH_TENANT_FORBIDDEN', `after ${jobs} jobs`)
+  }
+})
+
 test('a caller that is no request is decided by its issuer as it is then', async (t) => {
   for (const [how, by, expected] of CHANGES) {
     const slow = slowOnce(RIGHTS)

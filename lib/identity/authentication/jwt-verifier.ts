@@ -81,29 +81,32 @@ export class JwtVerifier {
   #prove<T>(attempt: Attempt<T>, turns = MOST_TURNS): MaybePromise<T | AuthError> {
     const issuer = this.#issuers.find(attempt.jws.payload, attempt.waits)
     if (!(issuer instanceof Promise)) return this.#proveBy(issuer, attempt, turns)
-    return issuer.then((found) => this.#proveBy(found, attempt, turns))
+    return issuer.then((found) =>
+      found.isRetired ? this.#proveAnew(attempt, turns) : this.#proveBy(found, attempt, turns),
+    )
   }
 
   #proveBy<T>(issuer: Issuer, attempt: Attempt<T>, turns: number): MaybePromise<T | AuthError> {
     const proved = attempt.verifyWith(issuer)
     if (!(proved instanceof Promise)) return proved
-    // The issuer that is trusted now proves: while keys were waited for, it has changed.
-    const again = () => {
-      if (turns === 1) throw changedIssuerRefusal()
-      return this.#prove(attempt, turns - 1)
-    }
     return proved.then(
       (result) => {
-        if (issuer.isRetired) return again()
+        if (issuer.isRetired) return this.#proveAnew(attempt, turns)
         if (result instanceof AuthError) return result
-        return attempt.stillCounts(result, issuer) ? result : again()
+        return attempt.stillCounts(result, issuer) ? result : this.#proveAnew(attempt, turns)
       },
       (error) => {
-        if (issuer.isRetired) return again()
+        if (issuer.isRetired) return this.#proveAnew(attempt, turns)
         if (attempt.jws.header.kid !== undefined && isOfUnknownKey(error)) this.#unknownKids += 1
         return Promise.reject(error)
       },
     )
+  }
+
+  /** The issuer of now proves: while the one before, or its keys, were waited for, it has changed. */
+  #proveAnew<T>(attempt: Attempt<T>, turns: number): MaybePromise<T | AuthError> {
+    if (turns === 1) throw changedIssuerRefusal()
+    return this.#prove(attempt, turns - 1)
   }
 }
 
