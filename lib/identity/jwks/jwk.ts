@@ -74,7 +74,7 @@ export function readWrittenKey(member: unknown): WrittenKey | KeyFlaw {
   const algorithms = algorithmsOf(jwk)
   if (algorithms.length === 0) return 'for no known algorithm'
   const material = Object.fromEntries(parameters.map((name) => [name, jwk[name]]))
-  if (isOversized(material)) return jwk.kty === 'RSA' ? 'too costly' : 'malformed'
+  if (isOversized(material)) return 'too costly'
   return { kid: jwk.kid, algorithms, material }
 }
 
