@@ -18,6 +18,16 @@ import { guardedScopes } from './scopes.ts'
  */
 export class ProbedRequest extends Readable {}
 
+/**
+ * The raw request of each probed one, as it began: Express replaces the class of a raw request, and
+ * a hook may replace the raw request itself.
+ */
+const probed = new WeakMap<FastifyRequest, ProbedRequest>()
+
+export function isProbed(request: FastifyRequest): boolean {
+  return request.raw instanceof ProbedRequest || probed.has(request)
+}
+
 export interface ProbeEnd {
   /** The url of its route. Undefined if no route matched. */
   readonly url: string | undefined
@@ -114,6 +124,7 @@ function setRaw(this: FastifyRequest, raw: unknown): void {
   const property = { value: raw, writable: true, enumerable: true, configurable: true }
   Object.defineProperty(this, 'raw', property)
   if (!(raw instanceof ProbedRequest)) return
+  probed.set(this, raw)
   const isCovered = guardedScopes(this.server).some((scope) => isWithin(scope, this.server))
   if (!isCovered) throw new ProbeStopped(noteProbeEnd(this, null, null))
   replaceHandlers(this)
@@ -141,7 +152,7 @@ function withoutHandler(context: unknown): unknown {
 }
 
 function answerInPlace(request: FastifyRequest, reply: FastifyReply, policy: Policy | null): void {
-  if (probeEndOf(request.raw) === undefined) noteProbeEnd(request, policy, null)
+  if (probeEndOf(rawOf(request)) === undefined) noteProbeEnd(request, policy, null)
   reply.code(request.is404 ? 404 : 204).send()
 }
 
@@ -151,6 +162,10 @@ export function noteProbeEnd(
   error: AuthError | null,
 ): ProbeEnd {
   const end = { url: request.routeOptions.url, policy, error }
-  probeEnds.set(request.raw, end)
+  probeEnds.set(rawOf(request), end)
   return end
+}
+
+function rawOf(request: FastifyRequest): object {
+  return probed.get(request) ?? request.raw
 }

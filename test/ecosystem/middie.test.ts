@@ -3,6 +3,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { describe, test } from 'node:test'
 import express from '@fastify/express'
 import middie from '@fastify/middie'
+import { assertGuarded } from '../../lib/entrypoints/testing/index.ts'
 import { ALICE, beside, SIDES } from '../helpers/app/beside.ts'
 
 /** A middleware in the old style. Under `inject`, Express loses the body. */
@@ -23,6 +24,19 @@ for (const [name, plugin] of Object.entries({ middie, express })) {
         assert.equal((await app.inject('/menus')).statusCode, 401)
         const headers = await authority.headers(ALICE)
         assert.equal((await app.inject({ url: '/menus', headers })).statusCode, 200)
+      })
+    }
+
+    for (const side of SIDES) {
+      test(`${side} the guard, a probe finds all refusals`, async (t) => {
+        const { app, authority } = await beside(t, side, (app) => app.register(plugin), {
+          resolveTenant: ({ headers }) => String(headers['x-tenant']),
+        })
+        app.use((_request, _response, next) => next())
+        app.get('/menus', async () => assert.fail('the handler runs'))
+        const config = { tenant: 'required', late: true, require: 'menu:read' } as const
+        app.post('/orders', { config }, async () => assert.fail('the handler runs'))
+        await assertGuarded(app, authority, { headers: (tenant) => ({ 'x-tenant': tenant }) })
       })
     }
 
