@@ -1,4 +1,3 @@
-import { text } from 'node:stream/consumers'
 import { parseArgs } from 'node:util'
 import { bootWarnings } from '../../../config/boot-warnings.ts'
 import { INI_KEYS } from '../../../config/ini-values.ts'
@@ -106,18 +105,31 @@ function whatToExamine([file, ...more]: readonly string[], inCode: AuthOptions) 
  * The token alone, without the name of its scheme and the space around it, as it is copied.
  *
  * @param given `-`: the token is read from the input
- * @throws UsageError if it is empty, or has several lines
+ * @throws UsageError if it is empty, too long, or has several lines
  */
 export async function readToken(
   given: string | undefined,
   input: () => AsyncIterable<Buffer | string>,
 ): Promise<string | undefined> {
   if (given === undefined) return undefined
-  const copied = given === '-' ? await text(input()) : given
+  const copied = given === '-' ? await readInput(input()) : given
   const token = copied.trim().replace(/^(?:authorization:\s*)?(?:bearer|dpop)\s+/i, '')
   if (token === '') throw new UsageError('the token is empty')
   if (/[\r\n]/.test(token)) throw new UsageError('more than one line: give one token')
   return token
+}
+
+/** Characters. Another file that is piped in by mistake may be endless. */
+const LONGEST_INPUT = 1024 * 1024
+
+async function readInput(input: AsyncIterable<Buffer | string>): Promise<string> {
+  const decoder = new TextDecoder()
+  let text = ''
+  for await (const piece of input) {
+    text += typeof piece === 'string' ? piece : decoder.decode(piece, { stream: true })
+    if (text.length > LONGEST_INPUT) throw new UsageError('the token is longer than 1 MiB')
+  }
+  return text
 }
 
 async function examineOptions(

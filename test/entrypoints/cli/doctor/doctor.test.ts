@@ -74,6 +74,14 @@ test('two tokens are a wrong command line', async () => {
   }
 })
 
+test('an input without an end is a wrong command line', async () => {
+  const endless = async function* () {
+    for (;;) yield Buffer.alloc(65_536, 'a')
+  }
+  const message = 'the token is longer than 1 MiB'
+  await assert.rejects(readToken('-', endless), { message })
+})
+
 test('issuers that a function knows cannot be asked', async () => {
   const loaded = loadSettings({ issuers: () => null, audience: 'api' })
   assert.deepEqual(await examineLoaded(loaded), [])
