@@ -1,8 +1,11 @@
 import assert from 'node:assert/strict'
+import { Readable } from 'node:stream'
 import { test } from 'node:test'
+import type { FastifyRequest } from 'fastify'
 import { doneInPlace, ProbedRequest, probeEndOf, whileProbing } from '../../lib/guard/probe-gate.ts'
+import tenantAuth from '../../lib/index.ts'
 import { commonPrototype } from '../../lib/routes/fastify-scope.ts'
-import { as, bareApp, guardedApp } from '../helpers/app/guarded-app.ts'
+import { as, bareApp, guardedApp, trusting } from '../helpers/app/guarded-app.ts'
 
 /** What a gate is done with, for a probed request and for another one. */
 const DONE: readonly [error: Error | undefined, probed: number, other: number][] = [
@@ -55,6 +58,30 @@ for (const [url, isUser, status, expected] of ENDS) {
     const { url: route, policy, error } = end ?? assert.fail('nothing was noted')
     const reported = { url: route, noauth: policy?.noauth ?? null, code: error?.code ?? null }
     assert.deepEqual(reported, expected)
+  })
+}
+
+/** What hooks of others do to the raw request, such as that of @fastify/express. */
+const CHANGES: Readonly<Record<string, (request: FastifyRequest) => unknown>> = {
+  'gets another class': ({ raw }) => Object.setPrototypeOf(raw, Readable.prototype),
+  'is replaced': (request) => Reflect.set(request, 'raw', new Proxy(request.raw, {})),
+}
+
+for (const [what, change] of Object.entries(CHANGES)) {
+  test(`a probe stays one where its raw request ${what}`, async (t) => {
+    const app = bareApp(t)
+    app.addHook('onRequest', async (request) => void change(request))
+    await app.register(tenantAuth, trusting())
+    app.get('/x', async () => assert.fail('a handler ran'))
+    for (const [headers, status] of [
+      [{}, 401],
+      [await as(), 204],
+    ] as const) {
+      const sent = { url: '/x', headers, Request: ProbedRequest }
+      const response = await whileProbing(app, async () => app.inject(sent))
+      assert.equal(response.statusCode, status)
+      assert.equal(probeEndOf(response.raw.req)?.error?.statusCode ?? 204, status)
+    }
   })
 }
 
