@@ -13,20 +13,16 @@ import type { RouteRegistry } from '../routes/route-registry.ts'
 import { guardedScopes } from './scopes.ts'
 
 /**
- * The raw request of a probe. Its class is the mark of a probe. A request that comes from outside
- * has Node's class, so no header and no socket can make one.
+ * The raw request of a probe. Its class marks a probe as it begins. A request that comes from
+ * outside has Node's class, so no header and no socket can make one.
  */
 export class ProbedRequest extends Readable {}
 
 /**
- * The raw request of each probed one, as it began: Express replaces the class of a raw request, and
- * a hook may replace the raw request itself.
+ * The raw request of each probe, as it began: Express replaces the class of a raw request, and a
+ * hook may replace the raw request itself.
  */
-const probed = new WeakMap<FastifyRequest, ProbedRequest>()
-
-export function isProbed(request: FastifyRequest): boolean {
-  return request.raw instanceof ProbedRequest || probed.has(request)
-}
+export const probedRequests = new WeakMap<FastifyRequest, ProbedRequest>()
 
 export interface ProbeEnd {
   /** The url of its route. Undefined if no route matched. */
@@ -124,7 +120,7 @@ function setRaw(this: FastifyRequest, raw: unknown): void {
   const property = { value: raw, writable: true, enumerable: true, configurable: true }
   Object.defineProperty(this, 'raw', property)
   if (!(raw instanceof ProbedRequest)) return
-  probed.set(this, raw)
+  probedRequests.set(this, raw)
   const isCovered = guardedScopes(this.server).some((scope) => isWithin(scope, this.server))
   if (!isCovered) throw new ProbeStopped(noteProbeEnd(this, null, null))
   replaceHandlers(this)
@@ -167,5 +163,5 @@ export function noteProbeEnd(
 }
 
 function rawOf(request: FastifyRequest): object {
-  return probed.get(request) ?? request.raw
+  return probedRequests.get(request) ?? request.raw
 }

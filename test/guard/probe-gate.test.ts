@@ -1,11 +1,14 @@
 import assert from 'node:assert/strict'
 import { Readable } from 'node:stream'
 import { test } from 'node:test'
-import type { FastifyRequest } from 'fastify'
+import type { FastifyInstance, FastifyRequest, InjectOptions } from 'fastify'
 import { doneInPlace, ProbedRequest, probeEndOf, whileProbing } from '../../lib/guard/probe-gate.ts'
 import tenantAuth from '../../lib/index.ts'
 import { commonPrototype } from '../../lib/routes/fastify-scope.ts'
 import { as, bareApp, guardedApp, trusting } from '../helpers/app/guarded-app.ts'
+
+const probe = (app: FastifyInstance, sent: InjectOptions) =>
+  whileProbing(app, async () => app.inject({ ...sent, Request: ProbedRequest }))
 
 /** What a gate is done with, for a probed request and for another one. */
 const DONE: readonly [error: Error | undefined, probed: number, other: number][] = [
@@ -51,7 +54,7 @@ for (const [url, isUser, status, expected] of ENDS) {
     app.get('/x', handler)
     app.get('/open', { config: { noauth: true } }, handler)
     const headers = isUser ? await as() : {}
-    const response = await app.inject({ url, headers, Request: ProbedRequest })
+    const response = await probe(app, { url, headers })
     assert.equal(response.statusCode, status)
     assert.equal(response.body === '', status !== 401)
     const end = probeEndOf(response.raw.req)
@@ -77,8 +80,7 @@ for (const [what, change] of Object.entries(CHANGES)) {
       [{}, 401],
       [await as(), 204],
     ] as const) {
-      const sent = { url: '/x', headers, Request: ProbedRequest }
-      const response = await whileProbing(app, async () => app.inject(sent))
+      const response = await probe(app, { url: '/x', headers })
       assert.equal(response.statusCode, status)
       assert.equal(probeEndOf(response.raw.req)?.error?.statusCode ?? 204, status)
     }
@@ -89,7 +91,7 @@ test('a refusal is noted of a probe alone, and stays where the not-found handler
   const app = await guardedApp(t)
   app.get('/x', async () => 'never')
   app.setErrorHandler((_error, _request, reply) => void reply.callNotFound())
-  const probed = await app.inject({ url: '/x', Request: ProbedRequest })
+  const probed = await probe(app, { url: '/x' })
   assert.equal(probed.statusCode, 404)
   assert.equal(probeEndOf(probed.raw.req)?.error?.code, 'ERR_AUTH_TOKEN_MISSING')
   const other = await app.inject('/x')
