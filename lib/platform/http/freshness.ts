@@ -61,6 +61,11 @@ export class LoadSchedule {
     this.dueAt = clock.now() + this.#timeout
   }
 
+  /** The load that is under way comes to nothing: the next one need not wait for its time limit. */
+  ended(): void {
+    this.dueAt = clock.now()
+  }
+
   succeeded(): void {
     this.#loadedAt = clock.now()
     this.#backOff.reset()

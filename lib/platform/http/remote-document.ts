@@ -134,6 +134,7 @@ export class RemoteDocument<T> {
   }
 
   #endLoad(): void {
+    if (this.#running !== undefined) this.#schedule.ended()
     this.#limit?.abort()
     this.#limit = undefined
     this.#running = undefined

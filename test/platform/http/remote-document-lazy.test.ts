@@ -156,3 +156,16 @@ test('closed and opened again, it begins nothing until it is used', async (t) =>
   assert.equal(document.current(), 'one')
   assert.deepEqual(failures, [])
 })
+
+test('closed during a load and opened again, whoever asks first begins the next load', async (t) => {
+  const { document, loads, succeed } = lazyDocument(t)
+  document.open()
+  document.current()
+  document.close()
+  assert.equal(document.retryAfter, 0)
+  document.open()
+  const settled = document.settled()
+  assert.equal(loads.length, 2)
+  await succeed('two')
+  assert.equal(await settled, 'two')
+})
