@@ -1,5 +1,6 @@
 import { FetchFailure, reasonOf, Unusable } from '../../platform/http/failure.ts'
 import { type FetchLimits, fetchJson } from '../../platform/http/fetch-json.ts'
+import { NO_PLACE } from '../../platform/http/fetch-places.ts'
 import { isSecureUrl } from '../../platform/http/urls.ts'
 import { clock } from '../../platform/runtime/clock.ts'
 import { isObject, ownProperty } from '../../platform/runtime/own-property.ts'
@@ -85,6 +86,8 @@ export function jwksUriOf(metadata: unknown, issuer: string): string {
  */
 export function readMetadata(issuer: string, limits: FetchLimits): Promise<unknown> {
   return metadataBy((url) => fetchJson(url, limits), issuer).catch((error: unknown) => {
+    // The server was not asked, which says nothing of it.
+    if (reasonOf(error) === NO_PLACE) throw error
     throw new Unusable(`no discovery document: ${reasonOf(error)}`)
   })
 }

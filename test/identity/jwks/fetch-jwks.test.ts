@@ -2,7 +2,8 @@ import assert from 'node:assert/strict'
 import { beforeEach, test } from 'node:test'
 import { FetchedKeys } from '../../../lib/identity/jwks/fetch-jwks.ts'
 import type { KeySet } from '../../../lib/identity/jwks/jwk-set.ts'
-import { FetchPlaces } from '../../../lib/platform/http/fetch-places.ts'
+import { FetchPlaces, type FetchRank } from '../../../lib/platform/http/fetch-places.ts'
+import { clock } from '../../../lib/platform/runtime/clock.ts'
 import { TimeLimit } from '../../../lib/platform/runtime/timer.ts'
 import { until } from '../../helpers/processes/until.ts'
 import { askedServer } from '../../helpers/servers/asked-server.ts'
@@ -53,6 +54,50 @@ test('each set that is not the one before is emitted', async () => {
   const second = await source.load(soon())
   assert.deepEqual(emitted, [first, second])
 })
+
+/** Places that tell in which line each fetch stands. */
+class ObservedPlaces extends FetchPlaces {
+  readonly ranks: FetchRank[] = []
+
+  override run<T>(...[work, fetch]: Parameters<typeof FetchPlaces.prototype.run<T>>): Promise<T> {
+    this.ranks.push(fetch.rank)
+    return super.run(work, fetch)
+  }
+}
+
+for (const location of [{ url: `${issuer}/keys` }, { issuer }]) {
+  const [what] = Object.keys(location)
+  test(`keys by ${what} are proved from a load on, until their server fails, and not by a full line`, async (t) => {
+    let now = 0
+    t.mock.method(clock, 'now', () => now)
+    const places = new ObservedPlaces()
+    const source = new FetchedKeys({ location, places })
+    const ranks = async (limit = soon()) => {
+      // The address in the metadata has grown old.
+      now += 3600_000
+      const isLoaded = await source.load(limit).then(
+        () => true,
+        () => false,
+      )
+      return [isLoaded, ...new Set(places.ranks.splice(0))]
+    }
+    assert.deepEqual(await ranks(), [true, 'new'])
+    assert.deepEqual(await ranks(), [true, 'proved'])
+    const over = soon()
+    over.abort()
+    assert.deepEqual(await ranks(over), [false, 'proved'])
+    assert.deepEqual(await ranks(), [true, 'proved'])
+    const { '/keys': keys } = published
+    Reflect.deleteProperty(published, '/keys')
+    assert.deepEqual(await ranks(), [false, 'proved'])
+    published['/keys'] = keys
+    assert.deepEqual(await ranks(), [true, 'new'])
+    assert.deepEqual(await ranks(), [true, 'proved'])
+    const own = new FetchedKeys({ location, places, isOwn: true })
+    await own.load(soon())
+    assert.deepEqual(new Set(places.ranks), new Set(['own']))
+  })
+}
 
 /** A document that has a number of bytes, by a member that means nothing. */
 function padded(document: object, bytes: number): object {

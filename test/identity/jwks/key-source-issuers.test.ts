@@ -96,7 +96,7 @@ test('the wait for a place has a time of its own, and then the load fails', asyn
   t.after(() => source.close())
   source.open()
   assert.equal(await source.settled(), undefined)
-  const failure = 'no discovery document: too many other fetches were under way'
+  const failure = 'too many other fetches were under way'
   assert.equal(source.state().failure, failure)
   assert.deepEqual(asked, [])
   await free()
