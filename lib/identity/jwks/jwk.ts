@@ -126,9 +126,8 @@ function allowsVerifying(operations: unknown): boolean {
 /** RFC 7518 §3.3: a modulus of 2048 bits at least. */
 const LEAST_MODULUS_LENGTH = 2048
 
-/** FIPS 186-5 §A.1.1: an odd public exponent above 2^16 and below 2^256. With 1, anybody signs. */
+/** FIPS 186-5 §A.1.1: an odd public exponent above 2^16. With 1, anybody signs. */
 const LEAST_EXPONENT = 65_537n
-const EXPONENT_LIMIT = 2n ** 256n
 
 /**
  * Points of small order on Curve25519 in Edwards form, the sign bit cleared, in hexadecimal: with
@@ -157,7 +156,6 @@ function isWeakRsa({
   return (
     modulusLength < LEAST_MODULUS_LENGTH ||
     publicExponent < LEAST_EXPONENT ||
-    publicExponent >= EXPONENT_LIMIT ||
     publicExponent % 2n === 0n
   )
 }

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { beforeEach, type TestContext, test } from 'node:test'
+import { TEST_KEY_NAME } from '../../../lib/identity/jwks/jwk-set.ts'
 import {
   type KeyEvents,
   RemoteKeys,
@@ -44,6 +45,21 @@ async function remoteKeys(
   const has = (kid: string) => typeof source.current()?.find({ alg: 'ES256', kid }) === 'object'
   return { server, source, failures, pass, has }
 }
+
+test('a set with a key of a test authority among others is reported once, and no other is', async (t) => {
+  let reports = 0
+  const onTestKeys = () => {
+    reports += 1
+  }
+  const { source } = await remoteKeys(t, {}, { onTestKeys })
+  source.open()
+  await source.settled()
+  assert.equal(reports, 0)
+  keys = [{ ...one, kid: 'a' }, { ...one, kid: `${TEST_KEY_NAME}1` }, one]
+  await source.reload()
+  await source.reload()
+  assert.equal(reports, 1)
+})
 
 test('there is no look during the wait after a failure', async (t) => {
   const { server, source, pass } = await remoteKeys(t, { cooldown: 0, retry: 20 })
