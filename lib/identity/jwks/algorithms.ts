@@ -40,22 +40,25 @@ const KNOWN: readonly (readonly [name: string, algorithm: Algorithm])[] = [
   ['ML-DSA-87', { kty: 'AKP', signatureLength: 4627 }],
 ]
 
-/** Bytes of an RSA modulus of 8192 bits, with the zero before it that some servers write. */
-const MOST_MODULUS = 1025
-
-/** Bytes of an RSA exponent (FIPS 186-5 §A.1.1: below 2^256). */
-const MOST_EXPONENT = 32
-
 /**
- * True: a member of an RSA key is longer than that of any key that is used. Node computes with what
- * it imports: an exponent of 400 kB blocks the process for half a minute, a modulus of 300 kB for a
- * tenth of a second. So the length of the text is judged before anything reads it. The members of
- * other keys cost little, however long they are.
+ * Most bytes of the members of an RSA key. Node computes with what it imports: an exponent of 400 kB
+ * blocks the process for half a minute, a modulus of 300 kB for a tenth of a second. So the length
+ * of the text is judged before anything reads it. Members of other keys cost little, however long.
  */
-export function isOversized({ n, e }: JsonWebKey): boolean {
-  const isLonger = (value: unknown, most: number) =>
-    typeof value === 'string' && Buffer.byteLength(value, 'base64url') > most
-  return isLonger(n, MOST_MODULUS) || isLonger(e, MOST_EXPONENT)
+const MOST_BYTES: readonly (readonly [name: string, bytes: number])[] = [
+  // 8192 bits, with the zero before them that some servers write.
+  ['n', 1025],
+  // FIPS 186-5 §A.1.1: below 2^256.
+  ['e', 32],
+]
+
+/** True: a member of a JWK is longer than that of any key that is used. */
+export function isOversized(jwk: object): boolean {
+  const members = new Map<string, unknown>(Object.entries(jwk))
+  return MOST_BYTES.some(([name, most]) => {
+    const value = members.get(name)
+    return typeof value === 'string' && Buffer.byteLength(value, 'base64url') > most
+  })
 }
 
 /**
