@@ -55,8 +55,8 @@ export class Route {
   readonly #isRefused: boolean
   /** True: Fastify refused it after adding a part of it. Fastify cannot serve that part. */
   readonly isHalfAdded: boolean
-  /** In the order in which the router adds them. */
-  readonly #places: readonly RouterPlace[]
+  /** In the order in which the router adds them, each with its answers before that. */
+  readonly #places: ReadonlyMap<RouterPlace, readonly boolean[]>
 
   constructor({ scope, writtenUrl, hidden, isTwin, beside }: RouteFacts, options: RouteOptions) {
     const { url, method, constraints, schema } = options
@@ -80,11 +80,12 @@ export class Route {
     this.validatesUrlOrHeaders = others.some((part) => parts.get(part) !== undefined)
     this.isWebSocket =
       Reflect.get(options, 'websocket') === true || Reflect.has(options, 'wsHandler')
-    this.#places = routerSpellings(url, scope).flatMap((each) =>
+    const places = routerSpellings(url, scope).flatMap((each) =>
       this.methods.map((name) => ({ method: name, url: each })),
     )
-    const free = freePlaces(scope, this.#places, this.constraints)
-    this.#isRefused = free < (isTwin ? 1 : this.#places.length)
+    this.#places = new Map(places.map((place) => [place, this.#answersFor(place)]))
+    const free = freePlaces(scope, places, this.constraints)
+    this.#isRefused = free < (isTwin ? 1 : places.length)
     this.isHalfAdded = this.#isRefused && free > 0
   }
 
@@ -98,9 +99,23 @@ export class Route {
   get routedMethods(): readonly string[] {
     if (this.#isRefused) return []
     return this.methods.filter((method) =>
-      this.#places
+      [...this.#places.keys()]
         .filter((place) => place.method === method)
-        .every((place) => isRouted(this.scope, place, this.constraints) !== false),
+        .every((place) => this.#isThere(place)),
+    )
+  }
+
+  #isThere(place: RouterPlace): boolean {
+    const routed = isRouted(this.scope, place, this.constraints)
+    if (routed !== undefined) return routed
+    // One of the two answers has changed: which one, the version of the router says.
+    const before = this.#places.get(place)
+    return this.#answersFor(place).some((isThere, index) => isThere && before?.[index] === false)
+  }
+
+  #answersFor({ method, url }: RouterPlace): boolean[] {
+    return [url, `${url}/`].map((each) =>
+      hasRoute(this.scope, { method, url: each }, this.constraints),
     )
   }
 }
@@ -152,8 +167,8 @@ function freePlaces(
 }
 
 /**
- * Undefined: nobody can ask for it. The router cuts off a slash at the end of what it is asked for,
- * and earlier than find-my-way 9.10.2 it does not. A route whose path ends in two is taken as served.
+ * Undefined: the router cannot be asked. Since find-my-way 9.10.2 it cuts off a slash at the end of
+ * what it is asked for, which earlier ones do not.
  */
 export function isRouted(
   app: FastifyInstance,
@@ -161,6 +176,10 @@ export function isRouted(
   constraints: Constraints,
 ): boolean | undefined {
   if (/.\/$/.test(place.url) && routerOptionsOf(app).ignoreTrailingSlash) return undefined
+  return hasRoute(app, place, constraints)
+}
+
+function hasRoute(app: FastifyInstance, place: RouterPlace, constraints: Constraints): boolean {
   try {
     return app.hasRoute({ ...place, constraints })
   } catch {

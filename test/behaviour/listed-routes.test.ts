@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import type { FastifyInstance } from 'fastify'
 import tenantAuth, { AuthService, publicScope } from '../../lib/index.ts'
 import { wholeRoute } from '../../lib/routes/route-list.ts'
-import { bareApp, guardedApp, trusting } from '../helpers/app/guarded-app.ts'
+import { as, bareApp, guardedApp, trusting } from '../helpers/app/guarded-app.ts'
 import { logLines } from '../helpers/app/log-lines.ts'
 
 const handler = async () => 'x'
@@ -227,16 +227,29 @@ test('routes() lists paths that the router keeps in a spelling of its own', asyn
   )
 })
 
-test('routes() lists an open path that ends in two slashes where the router ignores the last', async (t) => {
+test('paths that end in two slashes, where the router ignores the last, are told apart', async (t) => {
   const app = await guardedApp(t, {}, { routerOptions: { ignoreTrailingSlash: true } })
+  // A hook may look at the handler before the router has it.
+  app.addHook('onRoute', function (route) {
+    route.handler.bind(this)
+  })
+  const open = { config: { noauth: true } }
   app.get('/x', handler)
-  app.get('/x//', { config: { noauth: true } }, handler)
+  app.get('/x//', open, handler)
+  app.get('/y//', handler)
+  assert.throws(() => app.get('/y//', open, handler), { code: 'FST_ERR_DUPLICATED_ROUTE' })
+  app.head('/z//', handler)
+  app.get('/z//', open, handler)
   await app.ready()
-  const open = app.authService.routes().filter(({ noauth }) => noauth)
+  const listed = app.authService.routes().filter(({ noauth }) => noauth)
   assert.deepEqual(
-    open.map(({ method, url }) => `${method} ${url}`),
-    ['GET /x//', 'HEAD /x//'],
+    listed.map(({ method, url }) => `${method} ${url}`),
+    ['GET /x//', 'HEAD /x//', 'GET /z//'],
   )
+  const headers = await as()
+  for (const url of ['/x', '/x//', '/y//', '/z//']) {
+    assert.equal((await app.inject({ url, headers })).statusCode, 200, url)
+  }
 })
 
 test('a route that a later hook constrains is listed, and read with these constraints', async (t) => {
