@@ -5,7 +5,7 @@ import { Callers } from './guard/callers.ts'
 import { Checks } from './guard/checks.ts'
 import { DecisionCounts, publishInternal } from './guard/decision-events.ts'
 import type { GuardRules } from './guard/guard.ts'
-import { probedRequests } from './guard/probe-gate.ts'
+import { isProbed } from './guard/probe-gate.ts'
 import type { Authenticator } from './identity/authentication/authenticator.ts'
 import { BearerAuthenticator } from './identity/authentication/bearer-authenticator.ts'
 import { DevAuthenticator } from './identity/authentication/dev-authenticator.ts'
@@ -143,7 +143,7 @@ function composePossession(settings: Settings, log: OperatorLog): Possession | u
     timeout,
     reportProofSeen: log.callback('proofSeen'),
     reportCertificate: log.callback('clientCertificate'),
-    isProbe: (request) => probedRequests.has(request),
+    isProbe: isProbed,
   })
 }
 

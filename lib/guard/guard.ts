@@ -41,7 +41,7 @@ import {
 } from './decide.ts'
 import { bindLog, recordDecision } from './decision-events.ts'
 import { errorResponse, logRefusal, type ResponseRules } from './error-response.ts'
-import { doneInPlace, noteProbeEnd, probedRequests } from './probe-gate.ts'
+import { doneInPlace, hasProbes, isProbed, noteProbeEnd } from './probe-gate.ts'
 import { readsDeclared } from './request-decorators.ts'
 import { assertUnguarded } from './scopes.ts'
 
@@ -109,7 +109,7 @@ export function addGuard(
 
   app.addHook('preHandler', function tenantAuthGate(request, reply, next) {
     let done = next
-    if (probedRequests.has(request)) done = doneInPlace(request, reply, next, registry)
+    if (hasProbes && isProbed(request)) done = doneInPlace(request, reply, next, registry)
     else if (rules.checks !== undefined && registry.policyOf(request)?.checks) {
       done = doneIfChecked(request, rules.checks, next, decideAnew)
     }
@@ -167,7 +167,7 @@ function refuse(context: AuthContext, error: AuthError, done: HookHandlerDoneFun
   context.membership = null
   context.isGuest = false
   context.error = error
-  if (probedRequests.has(request)) noteProbeEnd(request, policy, error)
+  if (hasProbes && isProbed(request)) noteProbeEnd(request, policy, error)
   recordDecision(context)
   // Fastify has answered by itself meanwhile, as after `handlerTimeout`, and runs no `onError`.
   if (reply.sent) {

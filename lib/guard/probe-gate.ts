@@ -13,16 +13,24 @@ import type { RouteRegistry } from '../routes/route-registry.ts'
 import { guardedScopes } from './scopes.ts'
 
 /**
- * The raw request of a probe. Its class marks a probe as it begins. A request that comes from
- * outside has Node's class, so no header and no socket can make one.
+ * The raw request of a probe. Its class is the mark of a probe. A request that comes from outside
+ * has Node's class, so no header and no socket can make one.
  */
 export class ProbedRequest extends Readable {}
+
+/** True from the first probe on. Without one, requests need not look. */
+export let hasProbes = false
 
 /**
  * The raw request of each probe, as it began: Express replaces the class of a raw request, and a
  * hook may replace the raw request itself.
  */
-export const probedRequests = new WeakMap<FastifyRequest, ProbedRequest>()
+const probed = new WeakMap<FastifyRequest, ProbedRequest>()
+
+/** A request whose constraint was answered late begins after its probe has ended. */
+export function isProbed(request: FastifyRequest): boolean {
+  return request.raw instanceof ProbedRequest || probed.has(request)
+}
 
 export interface ProbeEnd {
   /** The url of its route. Undefined if no route matched. */
@@ -83,6 +91,7 @@ export async function whileProbing<T>(app: FastifyInstance, run: () => Promise<T
   if (prototype === undefined) {
     throw new Error('probe: this version of Fastify does not show its requests: handlers might run')
   }
+  hasProbes = true
   const probes = probing.get(prototype) ?? { count: 0, end: watchRaw(prototype) }
   probing.set(prototype, probes)
   probes.count += 1
@@ -120,7 +129,7 @@ function setRaw(this: FastifyRequest, raw: unknown): void {
   const property = { value: raw, writable: true, enumerable: true, configurable: true }
   Object.defineProperty(this, 'raw', property)
   if (!(raw instanceof ProbedRequest)) return
-  probedRequests.set(this, raw)
+  probed.set(this, raw)
   const isCovered = guardedScopes(this.server).some((scope) => isWithin(scope, this.server))
   if (!isCovered) throw new ProbeStopped(noteProbeEnd(this, null, null))
   replaceHandlers(this)
@@ -163,5 +172,5 @@ export function noteProbeEnd(
 }
 
 function rawOf(request: FastifyRequest): object {
-  return probedRequests.get(request) ?? request.raw
+  return probed.get(request) ?? request.raw
 }

@@ -87,6 +87,15 @@ for (const [what, change] of Object.entries(CHANGES)) {
   })
 }
 
+test('a probe that the router finds a route for after its end reaches no handler either', async (t) => {
+  const app = await guardedApp(t)
+  app.get('/open', { config: { noauth: true } }, async () => assert.fail('a handler ran'))
+  await app.ready()
+  await whileProbing(app, async () => {})
+  const late = await app.inject({ url: '/open', Request: ProbedRequest })
+  assert.equal(late.statusCode, 204)
+})
+
 test('a refusal is noted of a probe alone, and stays where the not-found handler answers', async (t) => {
   const app = await guardedApp(t)
   app.get('/x', async () => 'never')
