@@ -24,6 +24,13 @@ const SLICE = 5
 /** Milliseconds by which the clocks may drift apart before all entries are read anew. */
 const DRIFT = 2000
 
+/**
+ * An entry that cannot be read has all entries read anew, again and again. Between two such readings
+ * is nine times the time that one took, and a minute at most.
+ */
+const REST = 9
+const LONGEST_REST = 60_000
+
 export interface DenyListSource<Cursor> {
   /**
    * Entries that were added since a cursor, or all; may repeat earlier ones.
@@ -77,6 +84,12 @@ export function startPoller<Cursor>(
   let dueAt = Number.POSITIVE_INFINITY
   /** When the question began that was answered last. */
   let currentAt = Number.NEGATIVE_INFINITY
+  let restsUntil = Number.NEGATIVE_INFINITY
+
+  /** @returns when the next question begins */
+  function askAt(time: number): number {
+    return alarm.set(Math.max(time, restsUntil))
+  }
 
   function pull(): Promise<void> {
     if (running !== undefined) return running
@@ -85,7 +98,7 @@ export function startPoller<Cursor>(
       if (running !== asking) return
       running = undefined
       // In the same turn: a service that comes later finds no question under way, and asks.
-      if (isOpen) dueAt = alarm.set(isWoken ? clock.now() : startedAt + interval * 1000)
+      if (isOpen) dueAt = askAt(isWoken ? clock.now() : startedAt + interval * 1000)
     })
     running = asking
     return asking
@@ -100,7 +113,7 @@ export function startPoller<Cursor>(
     serial += 1
     const by = { serial, isAnew: cursor === null }
     try {
-      await takePages(by, waits)
+      await takePages(by, startedAt, waits)
       currentAt = startedAt
       onSuccess(startedAt)
     } catch (error) {
@@ -115,18 +128,21 @@ export function startPoller<Cursor>(
    * If one entry cannot be read, all others count, those of later pages too. The answer is a
    * failure all the same, so that all are asked for again.
    */
-  async function takePages(by: Pull, waits: PendingRequests): Promise<void> {
-    const failures: unknown[] = []
+  async function takePages(by: Pull, startedAt: number, waits: PendingRequests): Promise<void> {
+    let failure: unknown
     let hasMore = true
     while (hasMore) {
       const page = ownCopy(await inTime(() => source.changes(cursor), waits))
       if (page.notice !== undefined) onNotice(page.notice)
-      const failure = await take(page, by, waits)
-      if (failure !== undefined) failures.push(failure)
+      const found = await take(page, by, waits)
+      failure ??= found
       cursor = page.cursor
       hasMore = page.hasMore === true
     }
-    if (failures.length > 0) throw failures[0]
+    if (failure === undefined) return
+    const now = clock.now()
+    restsUntil = now + Math.min(REST * (now - startedAt), LONGEST_REST)
+    throw failure
   }
 
   /**
@@ -189,7 +205,7 @@ export function startPoller<Cursor>(
     // Another message must not put off the question that is due.
     if (!isOpen || isWoken) return
     isWoken = true
-    if (running === undefined) dueAt = alarm.set(clock.now())
+    if (running === undefined) dueAt = askAt(clock.now())
   }
 
   return {

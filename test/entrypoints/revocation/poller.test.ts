@@ -238,6 +238,36 @@ test('after a page with a bad entry the later pages are read, and count', async 
   assert.deepEqual(asked.slice(4), [2], 'and then what has come since')
 })
 
+test('while an entry cannot be read, a long list is read for a tenth of the time at most', async (t) => {
+  const { pass } = stopClocks(t)
+  let isBad = true
+  let took = 2
+  const begun: number[] = []
+  const source: DenyListSource<number> = {
+    async changes() {
+      begun.push(Date.now() - START)
+      await new Promise((resolve) => setTimeout(resolve, took * SECOND))
+      return { entries: isBad ? [42] : [], cursor: 1 }
+    },
+  }
+  const list = denyListFunction({ ...RULES, maxLifetime: 7200, whenStale: 'admit' }, source)
+  attend(t, list)
+  await pass(15 * SECOND)
+  list.wake()
+  await pass(10 * SECOND)
+  assert.deepEqual(begun.splice(0), [0, 20 * SECOND])
+  took = 9
+  await pass(95 * SECOND)
+  assert.deepEqual(begun.splice(0), [40 * SECOND, 109 * SECOND], 'a minute at most')
+  isBad = false
+  took = 0
+  await pass(70 * SECOND)
+  assert.deepEqual(
+    begun.slice(0, 3),
+    [178, 183, 188].map((at) => at * SECOND),
+  )
+})
+
 test('rows of a table are entries: null is no name, and other columns do not count', async (t) => {
   const { list, log } = start(t)
   const row = { id: 1, jti: null, sid: null, sub: 'alice', issuer: null, issuedBefore: null, until }
