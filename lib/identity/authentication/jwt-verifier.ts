@@ -103,7 +103,7 @@ export class JwtVerifier {
     )
   }
 
-  /** The issuer of now proves: while the one before, or its keys, were waited for, it has changed. */
+  /** By the issuer of now: while the one before, or its keys, were waited for, it has changed. */
   #proveAnew<T>(attempt: Attempt<T>, turns: number): MaybePromise<T | AuthError> {
     if (turns === 1) throw changedIssuerRefusal()
     return this.#prove(attempt, turns - 1)

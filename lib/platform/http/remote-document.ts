@@ -135,6 +135,7 @@ export class RemoteDocument<T> {
 
   #endLoad(): void {
     if (this.#running !== undefined) this.#schedule.ended()
+    this.#quietUntil = Number.NEGATIVE_INFINITY
     this.#limit?.abort()
     this.#limit = undefined
     this.#running = undefined

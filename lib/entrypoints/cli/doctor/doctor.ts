@@ -129,7 +129,7 @@ async function readInput(input: AsyncIterable<Buffer | string>): Promise<string>
     text += typeof piece === 'string' ? piece : decoder.decode(piece, { stream: true })
     if (text.length > LONGEST_INPUT) throw new UsageError('the token is longer than 1 MiB')
   }
-  return text
+  return text + decoder.decode()
 }
 
 async function examineOptions(
