@@ -25,8 +25,8 @@ const SLICE = 5
 const DRIFT = 2000
 
 /**
- * An entry that cannot be read has all entries read anew, again and again. Between two such readings
- * is nine times the time that one took, and a minute at most.
+ * As long as an entry cannot be read, all are read again and again. Between two such readings is
+ * nine times the time that one took, in milliseconds a minute at most.
  */
 const REST = 9
 const LONGEST_REST = 60_000

@@ -41,9 +41,9 @@ const KNOWN: readonly (readonly [name: string, algorithm: Algorithm])[] = [
 ]
 
 /**
- * Most bytes of the members of an RSA key. Node computes with what it imports: an exponent of 400 kB
- * blocks the process for half a minute, a modulus of 300 kB for a tenth of a second. So the length
- * of the text is judged before anything reads it. Members of other keys cost little, however long.
+ * Most bytes of the members of an RSA key. Node computes with what it imports: an exponent of 400
+ * kB blocks the process for half a minute, a modulus of 300 kB for a tenth of a second. So the
+ * length of the text is judged before anything reads it. Members of other keys cost little.
  */
 const MOST_BYTES: readonly (readonly [name: string, bytes: number])[] = [
   // 8192 bits, with the zero before them that some servers write.
