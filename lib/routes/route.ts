@@ -55,7 +55,7 @@ export class Route {
   readonly #isRefused: boolean
   /** True: Fastify refused it after adding a part of it. Fastify cannot serve that part. */
   readonly isHalfAdded: boolean
-  /** In the order in which the router adds them, each with its answers before that. */
+  /** In the order in which the router adds them. One that may be cut has answers from before. */
   readonly #places: ReadonlyMap<RouterPlace, readonly boolean[]>
 
   constructor({ scope, writtenUrl, hidden, isTwin, beside }: RouteFacts, options: RouteOptions) {
@@ -83,7 +83,9 @@ export class Route {
     const places = routerSpellings(url, scope).flatMap((each) =>
       this.methods.map((name) => ({ method: name, url: each })),
     )
-    this.#places = new Map(places.map((place) => [place, this.#answersFor(place)]))
+    this.#places = new Map(
+      places.map((place) => [place, isCut(scope, place) ? this.#answersFor(place) : []]),
+    )
     const free = freePlaces(scope, places, this.constraints)
     this.#isRefused = free < (isTwin ? 1 : places.length)
     this.isHalfAdded = this.#isRefused && free > 0
@@ -166,17 +168,21 @@ function freePlaces(
   return taken === -1 ? places.length : taken
 }
 
-/**
- * Undefined: the router cannot be asked. Since find-my-way 9.10.2 it cuts off a slash at the end of
- * what it is asked for, which earlier ones do not.
- */
+/** Undefined: the router cannot be asked for it plainly. */
 export function isRouted(
   app: FastifyInstance,
   place: RouterPlace,
   constraints: Constraints,
 ): boolean | undefined {
-  if (/.\/$/.test(place.url) && routerOptionsOf(app).ignoreTrailingSlash) return undefined
-  return hasRoute(app, place, constraints)
+  return isCut(app, place) ? undefined : hasRoute(app, place, constraints)
+}
+
+/**
+ * True: the router may cut off the slash at its end when it is asked for it. It does so since
+ * find-my-way 9.10.2, and did not before.
+ */
+function isCut(app: FastifyInstance, { url }: RouterPlace): boolean {
+  return /.\/$/.test(url) && routerOptionsOf(app).ignoreTrailingSlash === true
 }
 
 function hasRoute(app: FastifyInstance, place: RouterPlace, constraints: Constraints): boolean {

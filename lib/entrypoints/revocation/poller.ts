@@ -25,10 +25,12 @@ const SLICE = 5
 const DRIFT = 2000
 
 /**
- * As long as an entry cannot be read, all are read again and again. Between two such readings is
- * nine times the time that one took, in milliseconds a minute at most.
+ * As long as an entry cannot be read, all are read again and again. A rest between two readings is
+ * so many times as long as the reading was.
  */
 const REST = 9
+
+/** Milliseconds. */
 const LONGEST_REST = 60_000
 
 export interface DenyListSource<Cursor> {
